@@ -1,0 +1,18 @@
+export type {
+  ChunkInput,
+  ChunkText,
+  Coverage,
+  DocumentInput,
+  DocumentStore,
+  DocumentSummary,
+  ExpandAnswer,
+  ExpandError,
+  ExpandErrorKind,
+  ExpandedChunk,
+  ExpandQuery,
+  IngestRequest,
+  IngestResult,
+  SearchAnswer,
+  SearchHit,
+  SearchQuery,
+} from './document-store.js'

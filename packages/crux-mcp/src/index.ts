@@ -1,0 +1,8 @@
+export type {
+  AgentCredential,
+  McpLog,
+  McpMetrics,
+  McpServer,
+  McpServerOptions,
+  Services,
+} from './server-options.js'

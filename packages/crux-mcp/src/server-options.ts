@@ -1,0 +1,69 @@
+import type { DocumentStore } from 'crux-documents'
+import type { FactStore } from 'crux-memory'
+import type { SessionStore } from 'crux-session'
+import type { Caller, Clock } from 'crux-types'
+
+/** What tools work on. A tool asks for its part with `Pick<Services, …>`. */
+export interface Services {
+  readonly facts: FactStore
+  readonly documents: DocumentStore
+  readonly sessions: SessionStore
+  readonly clock: Clock
+}
+
+/** Where the surface reports what it did; `fields` never hold secrets or stored text. */
+export interface McpLog {
+  warn(fields: Record<string, unknown>, message: string): void
+  info(fields: Record<string, unknown>, message: string): void
+}
+
+/** Counters for the metrics endpoint. */
+export interface McpMetrics {
+  /** One finished tool call; `tool` is `unknown` when no tool has that name. */
+  toolCall(tool: string, outcome: 'ok' | 'error', durationMs: number): void
+  /** An answer that left something out to fit its budget. */
+  truncated(tool: string, reason: string): void
+}
+
+/** A registered agent: only the BLAKE3 hash of its token is kept. */
+export interface AgentCredential {
+  readonly name: string
+  /** Hex BLAKE3-256 of the token. */
+  readonly tokenHash: string
+  readonly caller: Caller
+}
+
+export interface McpServerOptions {
+  readonly host: string
+  /** 0 picks a free port. */
+  readonly port: number
+  readonly services: Services
+  /** The product's version, for `serverInfo`. */
+  readonly version: string
+  /** Empty: anonymous callers are served. */
+  readonly agents: readonly AgentCredential[]
+  /** Caller of requests without a token, when `agents` is empty. */
+  readonly anonymous: Caller
+  /** Values of `Host` that are served besides loopback names and the bound address. */
+  readonly allowedHosts: readonly string[]
+  /** Values of `Origin` that are served besides loopback ones. */
+  readonly allowedOrigins: readonly string[]
+  /** Largest request body, in bytes. */
+  readonly maxBodyBytes: number
+  /** False until the daemon is ready; then 503 with Retry-After. */
+  readonly isReady: () => boolean
+  readonly log: McpLog
+  readonly metrics?: McpMetrics
+  /** Tool names switched off by configuration, with what a call of them answers. */
+  readonly features: { readonly memoryPanel: boolean }
+}
+
+export interface McpServer {
+  /** `http://HOST:PORT/mcp` */
+  readonly url: string
+  readonly port: number
+  /** Tell streams that the tool list changed: one session's, or all. */
+  notifyToolsChanged(sessionId?: string): void
+  /** Stop listening, let calls in flight finish, end streams; safe to call twice. */
+  close(): Promise<void>
+}

@@ -1,0 +1,135 @@
+import type { Caller } from 'crux-types'
+import type { Fact, Freshness, HorizonClass } from './fact.js'
+
+export interface StoreFactInput {
+  /** At most 4 KiB of UTF-8, no control characters. */
+  readonly entity: string
+  /** At most 4 KiB of UTF-8, no control characters. */
+  readonly key: string
+  /** At most 1 MiB of UTF-8. */
+  readonly value: string
+  readonly sourceReceipt?: string
+  /** 0..1; default 1. */
+  readonly confidence?: number
+  /** Seen by the writing identity only; needs one. Default false. */
+  readonly private?: boolean
+  /** Default: by the entity's prefix. */
+  readonly horizonClass?: HorizonClass
+  /** Facts that this one retires besides its own earlier version; each must exist and be visible. */
+  readonly supersedes?: readonly string[]
+  readonly actor?: string
+}
+
+export interface StoreFactResult {
+  readonly fact: Fact
+  /** Entity as the caller sees it. */
+  readonly entity: string
+  /** Facts of `supersedes` that were retired. */
+  readonly retired: readonly string[]
+  /** Set when the writer itself will not see the fact on the ordinary read paths; says why and what to do. */
+  readonly warning?: string
+}
+
+export interface FactQuery {
+  /** Words; a fact matches when any of them is a substring of its value, key or visible entity. Blank matches nothing, absent all. */
+  readonly query?: string
+  /** Exact stored or visible entity. */
+  readonly entity?: string
+  /** Start of the stored or visible entity. */
+  readonly entityPrefix?: string
+  /** Most rows when there is no budget; default 10. */
+  readonly topK?: number
+  /** Tokens; then `topK` does not apply. */
+  readonly tokenBudget?: number
+  /** `tiered` keeps rows that do not fit as pointers of 40 tokens; `drop` (default) leaves them out. Only with a budget. */
+  readonly overflow?: 'drop' | 'tiered'
+  /** 0..1. */
+  readonly minEffectiveConfidence?: number
+  readonly includeSuperseded?: boolean
+  /** World time, milliseconds since 1970-01-01 UTC. */
+  readonly asOf?: number
+}
+
+/** A fact as one caller sees it now. */
+export interface RankedFact {
+  readonly fact: Fact
+  /** Entity as the caller sees it. */
+  readonly entity: string
+  /** Confidence after decay. */
+  readonly effectiveConfidence: number
+  readonly freshness: Freshness
+  /** Whole hours since it was verified or stored. */
+  readonly ageHours: number
+}
+
+export interface FactPage {
+  /** Best first; with `overflow: 'tiered'` the first `hydrated` in full, the others as pointers. */
+  readonly rows: readonly RankedFact[]
+  readonly hydrated: number
+  /** Facts that matched and passed the floor. */
+  readonly matched: number
+  readonly filteredBelowThreshold: number
+  /** Tokens of the hydrated rows. */
+  readonly totalTokens: number
+}
+
+export interface FactView {
+  readonly rows: readonly RankedFact[]
+  readonly totalTokens: number
+  /** Visible facts that matched, before `topK` and the budget. */
+  readonly matched: number
+}
+
+export interface BootstrapQuery {
+  /** Start of the entity, `__bootstrap__::` or `__bootstrap__::<topic>:`. */
+  readonly entityPrefix: string
+  readonly query?: string
+  /** Most facts; default 100. */
+  readonly topK?: number
+  readonly tokenBudget?: number
+}
+
+export interface BootstrapAnswer {
+  readonly facts: readonly Fact[]
+  readonly totalTokens: number
+  /** Facts that matched and did not fit. */
+  readonly leftOut: number
+}
+
+/**
+ * Versioned facts over a journal. Every method takes the caller, and tenancy and visibility are
+ * decided here and nowhere else.
+ *
+ * Writes resolve when durable. @throws {CruxError} see `MemoryErrorCode`, and the journal's codes.
+ */
+export interface FactStore {
+  store(caller: Caller, input: StoreFactInput): Promise<StoreFactResult>
+  /** False when no visible live fact has that id. */
+  delete(caller: Caller, factId: string): Promise<boolean>
+  /** Replace both bounds of world time; milliseconds since 1970-01-01 UTC. False when no visible fact has that id. */
+  setValidity(
+    caller: Caller,
+    factId: string,
+    bounds: { from?: number; to?: number },
+  ): Promise<boolean>
+  /** Substring recall: filter, rank, floor, budget. */
+  query(caller: Caller, query: FactQuery): Promise<FactPage>
+  /** A live visible fact. */
+  get(caller: Caller, factId: string): Promise<RankedFact | undefined>
+  /** All versions of one fact, deleted ones included, oldest first. */
+  history(caller: Caller, entity: string, key: string): Promise<readonly RankedFact[]>
+  /** Names of visible entities with a live fact, sorted. */
+  entities(caller: Caller): Promise<readonly string[]>
+  /** Newest first, without reserved prefixes. */
+  view(
+    caller: Caller,
+    filter: { entity?: string; key?: string; topK?: number; tokenBudget?: number },
+  ): Promise<FactView>
+  /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
+  bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
+  /** Numbers for status and metrics. */
+  stats(): { readonly live: number; readonly versions: number }
+  /** Keep the state, so that a start need not replay everything. */
+  snapshot(): Promise<void>
+  close(): Promise<void>
+}

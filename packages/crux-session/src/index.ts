@@ -1,0 +1,1 @@
+export type { Session, SessionStore } from './session-store.js'

@@ -1,0 +1,85 @@
+/** A document chunk, or any event, on its way into a segment. */
+export interface FrameInput {
+  readonly tenantId: string
+  /** For documents: the corpus id. */
+  readonly streamType: string
+  /** For documents: the document id. */
+  readonly streamId: string
+  /** For documents: the chunk id. At most 128 UTF-8 bytes. */
+  readonly eventId: string
+  readonly eventType: string
+  readonly contentType: string
+  /** RFC 3339. */
+  readonly occurredAt: string
+  readonly payload: Uint8Array
+}
+
+/** Files that stand beside a segment under the same stem and can be rebuilt from it. */
+export type CompanionKind = 'ccxi' | 'ccxm'
+
+export interface Companion {
+  readonly kind: CompanionKind
+  readonly bytes: Uint8Array
+}
+
+/** Frames that become one segment: all of them are committed or none. */
+export interface FrameBatch {
+  /** In the order in which they are to stand; sequence numbers are assigned by the store, per stream. */
+  readonly frames: readonly FrameInput[]
+  /** Called with the sealed bytes before the commit; a failure is reported and leaves the segment without companions. */
+  readonly companions?: (segment: SealedSegment) => Promise<readonly Companion[]>
+  readonly signal?: AbortSignal
+}
+
+/** What identifies a sealed segment. */
+export interface SegmentRef {
+  /** 32 hex digits; stable for ever. */
+  readonly id: string
+  readonly shard: number
+  readonly epoch: number
+  /** 1 for the first; ascending in commit order. */
+  readonly seq: number
+  /** Whole file, in bytes. */
+  readonly sizeBytes: number
+  readonly frameCount: number
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly sealedAt: number
+  /** Hex BLAKE3 of the seal receipt material. */
+  readonly receiptId: string
+}
+
+/** A segment's bytes as they are to be committed. */
+export interface SealedSegment {
+  readonly ref: SegmentRef
+  readonly bytes: Uint8Array
+}
+
+/** Bytes of one segment; the caller owns the buffers. */
+export interface SegmentBytes {
+  readonly ref: SegmentRef
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Immutable segments, in commit order.
+ *
+ * Two implementations, `openFileSegmentStore` and `createMemorySegmentStore`, held to one contract suite.
+ */
+export interface SegmentStore {
+  /** Committed segments, ascending `seq`. */
+  list(): Promise<readonly SegmentRef[]>
+  /** @throws {CruxError} `SEGMENT_NOT_FOUND`, `SEGMENT_CORRUPT`. */
+  read(ref: SegmentRef): Promise<SegmentBytes>
+  /** Bytes `offset .. offset + length` of a segment's file, without reading the rest. */
+  readRange(ref: SegmentRef, offset: number, length: number): Promise<Uint8Array>
+  /** Companion bytes; undefined when there is none. */
+  readCompanion(ref: SegmentRef, kind: CompanionKind): Promise<Uint8Array | undefined>
+  /** Put a rebuilt companion beside a segment, atomically. */
+  writeCompanion(ref: SegmentRef, companion: Companion): Promise<void>
+  /** Commit a batch; durable when it resolves. @throws {CruxError} see `SegmentErrorCode`. */
+  seal(batch: FrameBatch): Promise<SegmentRef>
+  /** Take a segment and its companions out, durably. */
+  remove(ref: SegmentRef): Promise<void>
+  /** Release everything; safe to call twice. */
+  close(): Promise<void>
+}

@@ -1,0 +1,24 @@
+export {
+  ANONYMOUS,
+  agentCaller,
+  type Caller,
+  canReadTenant,
+  DEFAULT_TENANT,
+  requireReadableTenant,
+  requireWriter,
+  SYSTEM,
+} from './caller.js'
+export {
+  type Clock,
+  ManualClock,
+  parseTime,
+  systemClock,
+  toResponseTime,
+  toStoredTime,
+} from './clock.js'
+export { CruxError, hasCode, type TypesErrorCode } from './errors.js'
+export { type IdSource, uuidHex } from './ids.js'
+export { createPauser } from './slices.js'
+export { assertTenant, isTenant, MAX_TENANT_LENGTH } from './tenant.js'
+export { assertText, cutUtf8, isWellFormed, type TextRule } from './text.js'
+export { dispatchTokens, storeTokens } from './tokens.js'

@@ -1,0 +1,26 @@
+/**
+ * Gives the event loop back between pieces of long work, so that no piece holds it for long.
+ *
+ * @example
+ * const pause = createPauser()
+ * for (const document of documents) {
+ *   index(document)
+ *   await pause()
+ * }
+ */
+export function createPauser(
+  options: { sliceMs?: number; signal?: AbortSignal | undefined } = {},
+): () => Promise<void> | undefined {
+  const sliceMs = options.sliceMs ?? 4
+  let started = performance.now()
+  return () => {
+    options.signal?.throwIfAborted()
+    if (performance.now() - started < sliceMs) return undefined
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        started = performance.now()
+        resolve()
+      })
+    })
+  }
+}

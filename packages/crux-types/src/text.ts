@@ -1,0 +1,62 @@
+import { CruxError, type TypesErrorCode } from './errors.js'
+
+/** What a piece of text from outside may hold. */
+export interface TextRule {
+  /** Name of the field, for the error. */
+  readonly field: string
+  /** Most UTF-8 bytes. */
+  readonly maxBytes: number
+  /** Whether NUL and other control characters may occur; tab and line breaks then too. */
+  readonly allowControl: boolean
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/**
+ * Check text from outside against a rule.
+ *
+ * @throws {CruxError} `TEXT_INVALID` on an unpaired surrogate, a control character or too many bytes.
+ */
+export function assertText(text: string, rule: TextRule): void {
+  const refuse = (why: string): never => {
+    throw new CruxError<TypesErrorCode>('TEXT_INVALID', `${rule.field} ${why}`, {
+      data: { field: rule.field },
+    })
+  }
+  if (!isWellFormed(text)) refuse('holds an unpaired surrogate; send well-formed Unicode')
+  if (!rule.allowControl && CONTROL.test(text)) refuse('holds a control character; remove it')
+  // A UTF-16 unit is one to three UTF-8 bytes, so most texts need no count.
+  if (text.length * 3 > rule.maxBytes) {
+    const bytes = Buffer.byteLength(text)
+    if (bytes > rule.maxBytes) {
+      refuse(`has ${bytes} bytes; at most ${rule.maxBytes} are allowed`)
+    }
+  }
+}
+
+/** False when a string holds a surrogate without its other half. */
+export function isWellFormed(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0xd800 || unit > 0xdfff) continue
+    if (unit > 0xdbff) return false
+    const next = text.charCodeAt(i + 1)
+    if (!(next >= 0xdc00 && next <= 0xdfff)) return false
+    i++
+  }
+  return true
+}
+
+/** The longest prefix of at most `maxBytes` UTF-8 bytes that does not split a character. */
+export function cutUtf8(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
+  let bytes = 0
+  let end = 0
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > maxBytes) break
+    end += character.length
+  }
+  return text.slice(0, end)
+}
