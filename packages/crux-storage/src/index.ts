@@ -1,4 +1,13 @@
 export type { StorageErrorCode } from './errors.js'
+export { nodeFs } from './fs/node-fs.js'
+export {
+  type FileFacts,
+  type OpenMode,
+  type StorageFile,
+  type StorageFs,
+  systemCode,
+} from './fs/storage-fs.js'
+export { readWholeFile, replaceFile } from './fs/whole-file.js'
 export type { Expectation, Journal, JournalRecord, Position } from './journal/journal.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
 export type {

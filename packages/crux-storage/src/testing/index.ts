@@ -1,1 +1,2 @@
-export {}
+export { createFaultyFs, type FaultyFs, type FsCall } from './faulty-fs.js'
+export { describeStorageFs } from './storage-fs-contract.js'
