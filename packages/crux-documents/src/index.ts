@@ -1,3 +1,12 @@
+export {
+  CHUNK_OVERLAP_CHARACTERS,
+  type Chunk,
+  chunkMarkdown,
+  chunkText,
+  MAX_CHUNK_CHARACTERS,
+  MIN_CUT_CHARACTERS,
+} from './chunker/chunker.js'
+export { titleOf } from './chunker/markdown-sections.js'
 export type {
   ChunkInput,
   ChunkText,
@@ -16,3 +25,4 @@ export type {
   SearchHit,
   SearchQuery,
 } from './document-store.js'
+export type { DocumentsErrorCode } from './errors.js'

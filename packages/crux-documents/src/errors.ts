@@ -1,0 +1,15 @@
+/**
+ * Codes thrown by crux-documents.
+ *
+ * - `DOCUMENT_INVALID`: a corpus, document or chunk breaks a rule; `data.field`, and `data.docId`, `data.chunkId` where they are known.
+ * - `DOCUMENT_DUPLICATE`: a document occurs twice in a request, or a chunk id twice in a document; `data.docId`, `data.chunkId`.
+ * - `INGEST_TOO_LARGE`: a request holds too many documents, chunks or bytes; `data.field`, `data.limit`, `data.got`.
+ * - `EXPAND_TOO_LARGE`: more handles were asked for than one call may expand; `data.limit`, `data.got`.
+ * - `DOCUMENT_STORE_CLOSED`: the store was closed.
+ */
+export type DocumentsErrorCode =
+  | 'DOCUMENT_INVALID'
+  | 'DOCUMENT_DUPLICATE'
+  | 'INGEST_TOO_LARGE'
+  | 'EXPAND_TOO_LARGE'
+  | 'DOCUMENT_STORE_CLOSED'
