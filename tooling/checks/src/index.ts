@@ -1,1 +1,9 @@
-export {}
+export { findChangesetViolations } from './changesets.js'
+export { findLayeringViolations } from './layering.js'
+export { findBrokenLinks, findUnknownCommands } from './markdown.js'
+export { PACKAGE_MAP } from './package-map.js'
+export { findShapeViolations } from './package-shape.js'
+export { typecheckReadmeCode } from './readme-code.js'
+export { findRequirementViolations, type Requirement, requirementsSchema } from './requirements.js'
+export { findSourceViolations } from './source-rules.js'
+export { findTextViolations } from './text-rules.js'

@@ -1,0 +1,102 @@
+import ts from 'typescript'
+import type { TextFile } from './workspace.js'
+
+/** Files that may read `process.env`: the daemon's configuration, executables, scripts and tests. */
+const ENVIRONMENT_READERS =
+  /^apps\/daemon\/src\/config\/|^apps\/[^/]+\/bin\/|^tooling\/|^vitest\.config\.ts$|\.test\.ts$/
+
+/** Files whose reader wants a default export. */
+const DEFAULT_EXPORTS = /^vitest\.config\.ts$/
+
+/**
+ * What a source file does that the style forbids and the linter could be told to overlook, each
+ * as `path:line: sentence`: the type `any`, non-null assertions, default exports, `export *`,
+ * switching off the compiler or these lint rules, and reading the environment outside the
+ * daemon's configuration.
+ */
+export function findSourceViolations(file: TextFile): string[] {
+  const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true)
+  const violations: string[] = []
+  const report = (position: number, what: string): void => {
+    const line = source.getLineAndCharacterOfPosition(position).line + 1
+    violations.push(`${file.path}:${line}: ${what}`)
+  }
+  const visit = (node: ts.Node): void => {
+    const what = violationOf(node, file.path)
+    if (what !== undefined) report(node.getStart(source), what)
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  for (const { pattern, what } of FORBIDDEN_COMMENTS) {
+    for (const match of file.text.matchAll(pattern)) {
+      if (isInComment(source, match.index) && !DEFAULT_EXPORTS.test(file.path)) {
+        report(match.index, what)
+      }
+    }
+  }
+  return violations
+}
+
+// Written in parts so that this file does not hold what it looks for.
+const FORBIDDEN_COMMENTS = [
+  {
+    pattern: new RegExp(`@ts-${'ignore'}|@ts-${'nocheck'}`, 'g'),
+    what: 'switches the compiler off; mend the type',
+  },
+  {
+    pattern: new RegExp(
+      `biome-${'ignore'}\\S* lint/(suspicious/noExplicitAny|style/noNonNullAssertion|style/noDefaultExport)`,
+      'g',
+    ),
+    what: 'switches off a rule that has no exceptions',
+  },
+]
+
+function violationOf(node: ts.Node, path: string): string | undefined {
+  if (node.kind === ts.SyntaxKind.AnyKeyword) return "uses the type 'any'"
+  if (ts.isNonNullExpression(node)) return "uses a non-null assertion '!'"
+  if (isDefaultExport(node) && !DEFAULT_EXPORTS.test(path)) return 'has a default export'
+  if (ts.isExportDeclaration(node) && !hasNamedExports(node)) {
+    return "exports '*'; list the names"
+  }
+  if (isProcessEnv(node) && !ENVIRONMENT_READERS.test(path)) {
+    return 'reads process.env outside the configuration; take the value as a parameter'
+  }
+  return undefined
+}
+
+function isDefaultExport(node: ts.Node): boolean {
+  if (ts.isExportAssignment(node)) return true
+  return (
+    ts.canHaveModifiers(node) &&
+    (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)
+  )
+}
+
+function hasNamedExports(node: ts.ExportDeclaration): boolean {
+  return node.exportClause !== undefined && ts.isNamedExports(node.exportClause)
+}
+
+function isProcessEnv(node: ts.Node): boolean {
+  return (
+    ts.isPropertyAccessExpression(node) &&
+    node.name.text === 'env' &&
+    ts.isIdentifier(node.expression) &&
+    node.expression.text === 'process'
+  )
+}
+
+function isInComment(source: ts.SourceFile, position: number): boolean {
+  let found = false
+  const look = (ranges: readonly ts.CommentRange[] | undefined): void => {
+    found ||= (ranges ?? []).some(({ pos, end }) => pos <= position && position < end)
+  }
+  const visit = (node: ts.Node): void => {
+    look(ts.getLeadingCommentRanges(source.text, node.getFullStart()))
+    look(ts.getTrailingCommentRanges(source.text, node.getEnd()))
+    if (!found) ts.forEachChild(node, visit)
+  }
+  visit(source)
+  look(ts.getLeadingCommentRanges(source.text, source.endOfFileToken.getFullStart()))
+  return found
+}
