@@ -1,0 +1,203 @@
+import { z } from 'zod'
+
+/** One setting: where it is read, what it may be, what it does. */
+export interface Variable<T> {
+  /** Environment variable. */
+  readonly name: string
+  /** Further environment variables, looked at when `name` is unset. */
+  readonly aliases: readonly string[]
+  /** Dotted keys of the YAML file, the first one found counts; empty when only the environment is read. */
+  readonly yaml: readonly string[]
+  /** From the text of the variable to its value. */
+  readonly schema: z.ZodType<T, string>
+  /** What is accepted, as a noun phrase: `an integer from 0 to 65535`. */
+  readonly expected: string
+  /** Value when it is set nowhere. */
+  readonly fallback: T
+  /** The default as the documentation shows it. */
+  readonly fallbackText: string
+  /** What it does, in one or two sentences. */
+  readonly meaning: string
+  readonly isSecret: boolean
+  /** Text that the example files set; undefined leaves the default there, as a comment. */
+  readonly example: string | undefined
+  /** Whether an empty environment variable is a value; otherwise it counts as unset. */
+  readonly takesEmpty: boolean
+  /** A warning about text that is read in a documented way but is likely a mistake. */
+  readonly doubt: (text: string) => string | undefined
+}
+
+/** What a definition says besides its kind. */
+export interface VariableFacts {
+  readonly name: string
+  readonly aliases?: readonly string[]
+  readonly yaml?: string | readonly string[]
+  readonly meaning: string
+  readonly isSecret?: boolean
+  readonly example?: string
+  readonly takesEmpty?: boolean
+}
+
+// Exactly these spellings switch on what is off by default; other text leaves it off.
+const TRUE = new Set(['1', 'true', 'TRUE', 'yes', 'YES'])
+const FALSE = new Set(['0', 'false', 'no', 'off'])
+
+/** On or off. Text that is neither means the default, with a warning. */
+export function flag(facts: VariableFacts & { fallback: boolean }): Variable<boolean> {
+  const { fallback } = facts
+  return variable({
+    ...facts,
+    schema: z.string().transform((text) => {
+      const word = text.trim()
+      // With `takesEmpty`, empty text switches off, like 0.
+      if (word === '') return false
+      return fallback ? !FALSE.has(word.toLowerCase()) : TRUE.has(word)
+    }),
+    expected: '1 or 0',
+    fallback,
+    fallbackText: fallback ? '1' : '0',
+    doubt: (text) => {
+      const word = text.trim()
+      if (word === '' || TRUE.has(word) || FALSE.has(word.toLowerCase())) return undefined
+      return `is neither 1 nor 0, so it counts as ${fallback ? 'on' : 'off'}`
+    },
+  })
+}
+
+/** A whole number within bounds, both included. */
+export function integer(
+  facts: VariableFacts & { fallback: number; min: number; max: number },
+): Variable<number> {
+  return variable({
+    ...facts,
+    schema: z
+      .string()
+      .trim()
+      .regex(/^-?\d{1,16}$/)
+      .transform(Number)
+      .pipe(z.number().int().min(facts.min).max(facts.max)),
+    expected: `an integer from ${facts.min} to ${facts.max}`,
+    fallbackText: String(facts.fallback),
+  })
+}
+
+/** Any text. */
+export function text(facts: VariableFacts & { fallback: string }): Variable<string> {
+  return variable({
+    ...facts,
+    schema: z.string().trim().min(1),
+    expected: 'text',
+    fallbackText: facts.fallback,
+  })
+}
+
+/** Text that may stay unset; `check` names what is wrong with a value. */
+export function optionalText(
+  facts: VariableFacts & { expected?: string; accepts?: (text: string) => boolean; unset?: string },
+): Variable<string | undefined> {
+  const { accepts = () => true } = facts
+  return variable<string | undefined>({
+    ...facts,
+    schema: z.string().trim().min(1).refine(accepts),
+    expected: facts.expected ?? 'text',
+    fallback: undefined,
+    fallbackText: facts.unset ?? 'unset',
+  })
+}
+
+/** One of a few words, in any letter case; `spellings` maps further ones. */
+export function choice<const Word extends string>(
+  facts: VariableFacts & {
+    words: readonly Word[]
+    fallback: Word
+    spellings?: Readonly<Record<string, Word>>
+  },
+): Variable<Word> {
+  return variable<Word>({
+    ...facts,
+    schema: wordSchema(facts.words, facts.spellings ?? {}),
+    expected: `one of ${facts.words.join(', ')}`,
+    fallbackText: facts.fallback,
+  })
+}
+
+/** Like {@link choice}, with a default that depends on other settings. */
+export function optionalChoice<const Word extends string>(
+  facts: VariableFacts & {
+    words: readonly Word[]
+    spellings?: Readonly<Record<string, Word>>
+    unset: string
+  },
+): Variable<Word | undefined> {
+  return variable<Word | undefined>({
+    ...facts,
+    schema: wordSchema(facts.words, facts.spellings ?? {}),
+    expected: `one of ${facts.words.join(', ')}`,
+    fallback: undefined,
+    fallbackText: facts.unset,
+  })
+}
+
+/** Items between commas, trimmed, empty ones dropped; `accepts` checks each. */
+export function list(
+  facts: VariableFacts & {
+    fallback: readonly string[]
+    item: string
+    accepts?: (item: string) => boolean
+  },
+): Variable<readonly string[]> {
+  const { accepts = () => true } = facts
+  return variable<readonly string[]>({
+    takesEmpty: true,
+    ...facts,
+    schema: z
+      .string()
+      .transform((raw) =>
+        raw
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== ''),
+      )
+      .refine((items) => items.every(accepts)),
+    expected: `${facts.item}, separated by commas`,
+    fallbackText: facts.fallback.join(',') || 'empty',
+  })
+}
+
+function wordSchema<Word extends string>(
+  words: readonly Word[],
+  spellings: Readonly<Record<string, Word>>,
+): z.ZodType<Word, string> {
+  return z.string().transform((raw, context) => {
+    const given = raw.trim().toLowerCase()
+    const word = words.find((candidate) => candidate === given) ?? spellings[given]
+    if (word === undefined) {
+      context.addIssue({ code: 'custom', message: 'not one of the words' })
+      return z.NEVER
+    }
+    return word
+  })
+}
+
+function variable<T>(
+  facts: VariableFacts &
+    Pick<Variable<T>, 'schema' | 'expected' | 'fallback' | 'fallbackText'> & {
+      doubt?: (text: string) => string | undefined
+    },
+): Variable<T> {
+  const { yaml = [] } = facts
+  return {
+    name: facts.name,
+    aliases: facts.aliases ?? [],
+    yaml: typeof yaml === 'string' ? [yaml] : yaml,
+    schema: facts.schema,
+    expected: facts.expected,
+    fallback: facts.fallback,
+    fallbackText: facts.fallbackText,
+    meaning: facts.meaning,
+    isSecret: facts.isSecret ?? false,
+    example: facts.example,
+    takesEmpty: facts.takesEmpty ?? false,
+    doubt: facts.doubt ?? (() => undefined),
+  }
+}

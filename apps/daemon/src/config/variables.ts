@@ -1,0 +1,447 @@
+import { isCidr } from './network.js'
+import { choice, flag, integer, list, optionalChoice, optionalText, text } from './variable.js'
+
+/**
+ * Every setting of the daemon and its command line. Parsing, both example files and the
+ * configuration page come from this table and from nowhere else; a setting that does nothing is
+ * not in it.
+ */
+export const VARIABLES = {
+  httpHost: text({
+    name: 'CORECRUXD_HTTP_HOST',
+    yaml: 'daemon.listen_addr',
+    fallback: '127.0.0.1',
+    meaning: 'Address on which the HTTP API listens.',
+  }),
+  httpPort: integer({
+    name: 'CORECRUXD_HTTP_PORT',
+    yaml: 'daemon.http_port',
+    fallback: 14800,
+    min: 0,
+    max: 65535,
+    meaning: 'Port of the HTTP API; 0 picks a free one, named in the ready line.',
+  }),
+  mcpEnabled: flag({
+    name: 'CORECRUXD_MCP_ENABLED',
+    yaml: 'daemon.mcp_enabled',
+    fallback: true,
+    meaning: 'Serve MCP.',
+  }),
+  mcpHost: text({
+    name: 'CORECRUXD_MCP_HOST',
+    yaml: 'daemon.listen_addr',
+    fallback: '127.0.0.1',
+    meaning: 'Address on which MCP listens. Outside loopback it needs agent tokens.',
+  }),
+  mcpPort: integer({
+    name: 'CORECRUXD_MCP_PORT',
+    yaml: 'daemon.mcp_port',
+    fallback: 14801,
+    min: 0,
+    max: 65535,
+    meaning: 'Port of MCP; 0 picks a free one, named in the ready line.',
+  }),
+  allowedHosts: list({
+    name: 'CORECRUXD_ALLOWED_HOSTS',
+    yaml: 'daemon.allowed_hosts',
+    fallback: [],
+    item: 'host names, with a port where one is used',
+    meaning:
+      'Values of the Host header that both listeners serve besides loopback names and the bound address.',
+  }),
+  allowedOrigins: list({
+    name: 'CORECRUXD_ALLOWED_ORIGINS',
+    yaml: 'daemon.allowed_origins',
+    fallback: [],
+    item: 'origins such as https://app.example',
+    accepts: (origin) => URL.canParse(origin),
+    meaning: 'Values of the Origin header that both listeners serve besides loopback ones.',
+  }),
+
+  configPath: optionalText({
+    name: 'CORECRUXD_CONFIG_PATH',
+    unset: '$XDG_CONFIG_HOME/crux/config.yaml',
+    takesEmpty: true,
+    meaning:
+      'YAML file to read. A missing file is no error; set but empty, no file is read at all.',
+  }),
+  dataDir: optionalText({
+    name: 'CORECRUXD_DATA_DIR',
+    yaml: ['daemon.data_dir', 'daemon.state_dir'],
+    unset: '$XDG_DATA_HOME/crux, else ~/.local/share/crux',
+    meaning: 'Directory that holds everything the daemon keeps. One daemon owns it at a time.',
+  }),
+  logLevel: choice({
+    name: 'CORECRUXD_LOG_LEVEL',
+    yaml: 'log.level',
+    words: ['trace', 'debug', 'info', 'warn', 'error', 'off'],
+    spellings: { warning: 'warn', silent: 'off' },
+    fallback: 'info',
+    meaning: 'Least level that is logged. RUST_LOG, when set, wins.',
+  }),
+  logFormat: choice({
+    name: 'CORECRUX_LOG_FORMAT',
+    aliases: ['CORECRUXD_LOG_FORMAT'],
+    yaml: 'log.format',
+    words: ['text', 'json'],
+    fallback: 'text',
+    meaning: 'Form of the log lines on standard error.',
+  }),
+  shutdownDrainSecs: integer({
+    name: 'CORECRUXD_SHUTDOWN_DRAIN_SECS',
+    yaml: 'daemon.shutdown_drain_secs',
+    fallback: 30,
+    min: 0,
+    max: 3600,
+    meaning: 'Seconds that requests in flight get to finish after SIGTERM or SIGINT.',
+  }),
+  publicProbesMinimal: flag({
+    name: 'CORECRUXD_PUBLIC_PROBES_MINIMAL',
+    yaml: 'daemon.public_probes_minimal',
+    fallback: false,
+    meaning: 'Let /readyz say only whether the daemon is ready, without checks and warnings.',
+  }),
+
+  authMode: optionalChoice({
+    name: 'CORECRUXD_AUTH_MODE',
+    yaml: 'daemon.auth_mode',
+    words: ['off', 'dev_scopes', 'jwt_hs256', 'jwt_jwks'],
+    spellings: {
+      '': 'off',
+      dev: 'dev_scopes',
+      devscopes: 'dev_scopes',
+      'dev-scopes': 'dev_scopes',
+      jwt: 'jwt_hs256',
+      'jwt-hs256': 'jwt_hs256',
+      jwks: 'jwt_jwks',
+      oidc: 'jwt_jwks',
+      jwt_oidc: 'jwt_jwks',
+      'jwt-jwks': 'jwt_jwks',
+    },
+    unset: 'off when every listener is on loopback; required otherwise',
+    takesEmpty: true,
+    example: 'off',
+    meaning:
+      'Who may call the HTTP API. off: everybody; dev_scopes: whoever names scopes, for development; jwt_hs256: bearers of a token signed with the shared secret. jwt_jwks does not work yet and is refused.',
+  }),
+  jwtHs256Secret: optionalText({
+    name: 'CORECRUXD_JWT_HS256_SECRET',
+    isSecret: true,
+    expected: 'at least 32 bytes, as text or as base64:…',
+    meaning: 'Secret of mode jwt_hs256: at least 32 bytes, as text or after the prefix base64:.',
+  }),
+  allowWeakHs256Secret: flag({
+    name: 'CORECRUXD_ALLOW_WEAK_HS256_SECRET',
+    yaml: 'auth.allow_weak_hs256_secret',
+    fallback: false,
+    meaning: 'Accept a shorter secret. Tokens can then be forged by trying.',
+  }),
+  jwtIss: optionalText({
+    name: 'CORECRUXD_JWT_ISS',
+    yaml: 'auth.jwt_iss',
+    meaning: 'Issuer that tokens must name.',
+  }),
+  jwtAud: optionalText({
+    name: 'CORECRUXD_JWT_AUD',
+    yaml: 'auth.jwt_aud',
+    meaning: 'Audience that tokens must name.',
+  }),
+  allowInsecureDevAuthBind: flag({
+    name: 'CORECRUXD_ALLOW_INSECURE_DEV_AUTH_BIND',
+    yaml: 'auth.allow_insecure_dev_auth_bind',
+    fallback: false,
+    meaning:
+      'Permit addresses outside loopback without authentication. Anyone who reaches the port then reads and writes everything.',
+  }),
+  tenantWriteStamp: choice({
+    name: 'CORECRUXD_TENANT_WRITE_STAMP',
+    yaml: 'auth.tenant_write_stamp',
+    words: ['off', 'shadow', 'on'],
+    spellings: {
+      '0': 'off',
+      false: 'off',
+      audit: 'shadow',
+      '1': 'on',
+      true: 'on',
+      enforce: 'on',
+    },
+    fallback: 'off',
+    meaning:
+      'Tenant of facts written over HTTP. off: always default; shadow: the same, with a log line where on would differ; on: the one that x-corecrux-tenant-id names among those of the token.',
+  }),
+
+  maxRequestBodyBytes: integer({
+    name: 'CORECRUXD_MAX_REQUEST_BODY_BYTES',
+    yaml: 'limits.max_request_body_bytes',
+    fallback: 16 * 1024 * 1024,
+    min: 1024,
+    max: 1024 * 1024 * 1024,
+    meaning: 'Largest request body on both listeners. Ingest takes 64 MiB, or this if it is more.',
+  }),
+  maxInflight: integer({
+    name: 'CORECRUXD_MAX_INFLIGHT',
+    yaml: 'limits.max_inflight',
+    fallback: 1024,
+    min: 0,
+    max: 1_000_000,
+    meaning: 'HTTP requests served at the same time; above it 503. 0 is no limit.',
+  }),
+  rateLimitRps: integer({
+    name: 'CORECRUXD_RATE_LIMIT_RPS',
+    yaml: 'limits.rate_limit_rps',
+    fallback: 300,
+    min: 0,
+    max: 1_000_000,
+    meaning: 'HTTP requests a second for each client address; above it 429. 0 is no limit.',
+  }),
+  rateLimitBurst: integer({
+    name: 'CORECRUXD_RATE_LIMIT_BURST',
+    yaml: 'limits.rate_limit_burst',
+    fallback: 600,
+    min: 1,
+    max: 1_000_000,
+    meaning: 'Requests that a client may send at once; at least the rate.',
+  }),
+  rateLimitExemptCidrs: list({
+    name: 'CORECRUXD_RATE_LIMIT_EXEMPT_CIDRS',
+    yaml: 'limits.rate_limit_exempt_cidrs',
+    fallback: ['127.0.0.0/8', '::1/128'],
+    item: 'address ranges such as 10.0.0.0/8',
+    accepts: isCidr,
+    meaning: 'Client addresses without a rate limit.',
+  }),
+  trustedProxyCidrs: list({
+    name: 'CORECRUXD_TRUSTED_PROXY_CIDRS',
+    yaml: 'limits.trusted_proxy_cidrs',
+    fallback: [],
+    item: 'address ranges such as 10.0.0.0/8',
+    accepts: isCidr,
+    meaning: 'Proxies whose X-Forwarded-For header names the client.',
+  }),
+
+  agentToken: optionalText({
+    name: 'CRUX_AGENT_TOKEN',
+    isSecret: true,
+    takesEmpty: true,
+    meaning:
+      'Token of the one agent that may call MCP, named default; also what the stdio relay sends.',
+  }),
+  agentTokens: optionalText({
+    name: 'CRUX_AGENT_TOKENS',
+    isSecret: true,
+    takesEmpty: true,
+    expected: 'name:token pairs, separated by commas',
+    meaning:
+      'Agents that may call MCP, as name:token pairs between commas; a token is 32 to 256 letters, digits or . _ ~ -. Wins over CRUX_AGENT_TOKEN. With neither, anybody who reaches the port may call.',
+  }),
+  agentTenants: list({
+    name: 'CORECRUXD_AGENT_TENANTS',
+    yaml: 'agents.tenants',
+    fallback: [],
+    item: 'name:home or name:home|further|…',
+    accepts: (item) => /^[^:|]+:[^|]+(\|[^|]+)*$/.test(item),
+    meaning:
+      'Tenants of agents, as name:home|further|…: facts and sessions live in the home tenant, documents of it and the further ones can be read; * is every tenant. An agent that is not named has the home default and reads every tenant.',
+  }),
+
+  factPersistence: flag({
+    name: 'CORECRUXD_FACT_PERSISTENCE',
+    yaml: 'facts.persistence',
+    fallback: true,
+    meaning: 'Keep facts on disk. Off, they are lost when the daemon stops.',
+  }),
+  localEmbedder: flag({
+    name: 'CORECRUXD_LOCAL_EMBEDDER',
+    yaml: 'facts.local_embedder',
+    fallback: true,
+    meaning:
+      'Rank bootstrap knowledge with hashed word vectors. Off, it is filtered by words only.',
+  }),
+  decayVolatileHours: integer({
+    name: 'CORECRUXD_DECAY_VOLATILE_HOURS',
+    yaml: 'facts.decay_volatile_hours',
+    fallback: 24,
+    min: 1,
+    max: 1_000_000,
+    meaning: 'Hours after which a volatile fact is stale.',
+  }),
+  decayMediumDays: integer({
+    name: 'CORECRUXD_DECAY_MEDIUM_DAYS',
+    yaml: 'facts.decay_medium_days',
+    fallback: 35,
+    min: 1,
+    max: 100_000,
+    meaning: 'Days after which a medium-lived fact is stale.',
+  }),
+  decayStableDays: integer({
+    name: 'CORECRUXD_DECAY_STABLE_DAYS',
+    yaml: 'facts.decay_stable_days',
+    fallback: 365,
+    min: 1,
+    max: 100_000,
+    meaning: 'Days after which a stable fact is stale.',
+  }),
+  alwaysPrivatePrefixes: list({
+    name: 'CORECRUXD_ALWAYS_PRIVATE_PREFIXES',
+    yaml: 'facts.always_private_prefixes',
+    fallback: [],
+    item: 'starts of entity names',
+    meaning: 'Starts of entity names whose facts are private, added to the built-in ones.',
+  }),
+  sharePrefixesOverride: list({
+    name: 'CORECRUXD_SHARE_PREFIXES_OVERRIDE',
+    yaml: 'facts.share_prefixes_override',
+    fallback: [],
+    item: 'starts of entity names',
+    example: 'decisions::,github::',
+    meaning: 'Starts of entity names taken from the private ones, so that their facts are shared.',
+  }),
+  featureMemoryPanel: flag({
+    name: 'CORECRUXD_FEATURE_MEMORY_PANEL',
+    yaml: 'facts.feature_memory_panel',
+    fallback: true,
+    takesEmpty: true,
+    meaning: 'Offer the tool memory_view.',
+  }),
+
+  buildCcxi: flag({
+    name: 'CORECRUXD_BUILD_CCXI',
+    yaml: 'documents.build_ccxi',
+    fallback: true,
+    example: '1',
+    meaning:
+      'Build the index of ingested documents. Off, they are stored but cannot be searched until `corecruxctl ccxi rebuild` runs.',
+  }),
+  localIngest: flag({
+    name: 'CORECRUXD_LOCAL_INGEST',
+    yaml: 'documents.local_ingest',
+    fallback: true,
+    meaning: 'Serve POST /v1/local/ingest.',
+  }),
+  queryTextSearch: flag({
+    name: 'CORECRUXD_QUERY_TEXT_SEARCH',
+    yaml: 'documents.query_text_search',
+    fallback: true,
+    meaning: 'Serve POST /v1/query/text-search and its expand route.',
+  }),
+  sessionTtlDefault: integer({
+    name: 'CORECRUXD_SESSION_TTL_DEFAULT',
+    yaml: 'sessions.ttl_default_secs',
+    fallback: 0,
+    min: 0,
+    max: 3_153_600_000,
+    meaning:
+      'Seconds after which a saved session expires when its writer names no time; 0 is never.',
+  }),
+  storageFailpoint: optionalText({
+    name: 'CORECRUX_STORAGE_FAILPOINT',
+    expected:
+      'one of after_seq_assignment, after_write_tmp, after_rename_before_manifest, after_manifest_commit',
+    accepts: (name) =>
+      [
+        'after_seq_assignment',
+        'after_write_tmp',
+        'after_rename_before_manifest',
+        'after_manifest_commit',
+      ].includes(name),
+    meaning:
+      'For crash tests: the step of sealing a segment at which the daemon kills itself (after_seq_assignment, after_write_tmp, after_rename_before_manifest or after_manifest_commit).',
+  }),
+
+  httpUrl: text({
+    name: 'CORECRUXD_HTTP_URL',
+    fallback: 'http://127.0.0.1:14800',
+    meaning: 'Where corecruxctl finds the daemon.',
+  }),
+  httpToken: optionalText({
+    name: 'CORECRUXD_TOKEN',
+    isSecret: true,
+    meaning: 'Bearer token that corecruxctl sends.',
+  }),
+  mcpUrl: text({
+    name: 'CRUX_MCP_URL',
+    fallback: 'http://127.0.0.1:14801/mcp',
+    meaning: 'Where `corecruxd mcp-stdio` finds the daemon.',
+  }),
+} as const
+
+/** Name of a setting in the code. */
+export type SettingName = keyof typeof VARIABLES
+
+/** Sections of the documentation and the example files, in their order. */
+export const GROUPS: readonly {
+  readonly title: string
+  readonly settings: readonly SettingName[]
+}[] = [
+  {
+    title: 'Listeners',
+    settings: [
+      'httpHost',
+      'httpPort',
+      'mcpEnabled',
+      'mcpHost',
+      'mcpPort',
+      'allowedHosts',
+      'allowedOrigins',
+    ],
+  },
+  {
+    title: 'Process',
+    settings: [
+      'configPath',
+      'dataDir',
+      'logLevel',
+      'logFormat',
+      'shutdownDrainSecs',
+      'publicProbesMinimal',
+    ],
+  },
+  {
+    title: 'Authentication',
+    settings: [
+      'authMode',
+      'jwtHs256Secret',
+      'allowWeakHs256Secret',
+      'jwtIss',
+      'jwtAud',
+      'allowInsecureDevAuthBind',
+      'tenantWriteStamp',
+    ],
+  },
+  {
+    title: 'Limits',
+    settings: [
+      'maxRequestBodyBytes',
+      'maxInflight',
+      'rateLimitRps',
+      'rateLimitBurst',
+      'rateLimitExemptCidrs',
+      'trustedProxyCidrs',
+    ],
+  },
+  { title: 'Agents', settings: ['agentToken', 'agentTokens', 'agentTenants'] },
+  {
+    title: 'Facts',
+    settings: [
+      'factPersistence',
+      'localEmbedder',
+      'decayVolatileHours',
+      'decayMediumDays',
+      'decayStableDays',
+      'alwaysPrivatePrefixes',
+      'sharePrefixesOverride',
+      'featureMemoryPanel',
+    ],
+  },
+  {
+    title: 'Documents and sessions',
+    settings: [
+      'buildCcxi',
+      'localIngest',
+      'queryTextSearch',
+      'sessionTtlDefault',
+      'storageFailpoint',
+    ],
+  },
+  { title: 'Command line and stdio relay', settings: ['httpUrl', 'httpToken', 'mcpUrl'] },
+]

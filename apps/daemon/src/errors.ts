@@ -1,0 +1,27 @@
+/**
+ * Codes thrown by the daemon and its command line.
+ *
+ * - `CONFIG_INVALID`: a variable or the configuration file cannot be used; `data.problems`, one sentence each.
+ * - `INSECURE_BIND`: an address outside this machine would be served without authentication; `data.variable`.
+ * - `PORT_IN_USE`: another program listens on the address; `data.variable`, `data.address`.
+ * - `LISTEN_FAILED`: the address cannot be bound for another reason; `cause` says why.
+ * - `BACKUP_UNSTABLE`: segments changed at every attempt to list them; ask again.
+ * - `DAEMON_UNREACHABLE`: nothing answers at the daemon's address; `data.url`.
+ * - `DAEMON_REFUSED`: the daemon answered an error; `data.status`, `data.problem`.
+ * - `INPUT_UNREADABLE`: a path to ingest does not exist or cannot be listed; `data.path`.
+ */
+export type DaemonErrorCode =
+  | 'CONFIG_INVALID'
+  | 'INSECURE_BIND'
+  | 'PORT_IN_USE'
+  | 'LISTEN_FAILED'
+  | 'BACKUP_UNSTABLE'
+  | 'DAEMON_UNREACHABLE'
+  | 'DAEMON_REFUSED'
+  | 'INPUT_UNREADABLE'
+
+/** Exit status of a start that was refused; `EX_CONFIG` of sysexits. */
+export const EXIT_REFUSED = 78
+
+/** Exit status of a command line that makes no sense; `EX_USAGE` of sysexits. */
+export const EXIT_USAGE = 64
