@@ -35,7 +35,7 @@ export const PACKAGE_MAP: Readonly<Record<string, readonly string[]>> = {
   ],
   // Tools around the product; nothing of the product may import them.
   'crux-bench': ['crux-types', 'crux-retrieval', 'crux-documents', 'crux-storage', 'crux-daemon'],
-  'crux-e2e': ['crux-daemon'],
+  'crux-e2e': ['crux-daemon', 'crux-checks'],
   'crux-checks': ['crux-types', 'crux-mcp', 'crux-daemon'],
   'crux-tsconfig': [],
 }

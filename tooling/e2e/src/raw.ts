@@ -1,0 +1,40 @@
+import { request } from 'node:http'
+
+/** An HTTP request with nothing added and nothing checked. */
+export interface RawRequest {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+/** The answer to a raw request. */
+export interface RawResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly text: string
+}
+
+/** Send what no well-behaved client sends, such as a foreign `Host`. Uses a connection of its own. */
+export function sendRaw(url: string, { method = 'POST', headers = {}, body }: RawRequest) {
+  return new Promise<RawResponse>((resolve, reject) => {
+    const outgoing = request(
+      url,
+      { method, agent: false, headers: { 'content-type': 'application/json', ...headers } },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        )
+      },
+    )
+    // After an early answer (413) the rest of the body cannot be sent; the answer counts.
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
