@@ -26,3 +26,13 @@ export type {
   SearchQuery,
 } from './document-store.js'
 export type { DocumentsErrorCode } from './errors.js'
+export {
+  MAX_CHUNK_BYTES,
+  MAX_CHUNKS,
+  MAX_DOCUMENTS,
+  MAX_REQUEST_BYTES,
+  MAX_SHORT_ID_BYTES,
+} from './ingest/check-request.js'
+export { type DocumentStoreOptions, openDocumentStore } from './open-document-store.js'
+export { MAX_HANDLES } from './retrieve/expand.js'
+export { SCORE_MERGE_RULE } from './retrieve/search.js'

@@ -1,0 +1,78 @@
+import type { Hashes } from 'crux-segment'
+import type { FrameInput } from 'crux-storage'
+import type { DocumentCatalog } from '../segments/document-catalog.js'
+import { type DocumentStream, documentFrames, removalFrame } from '../segments/document-frames.js'
+import type { CheckedDocument } from './check-request.js'
+import { encodeDocument } from './revision.js'
+
+/** What a request comes down to, compared with what is stored. */
+export interface Changes {
+  /** Descriptions and chunks of new and changed documents, and removals. */
+  readonly frames: readonly FrameInput[]
+  readonly documents: number
+  readonly unchanged: number
+  readonly removed: number
+  readonly chunks: number
+  readonly warnings: readonly string[]
+}
+
+/** What {@link selectChanges} compares. */
+export interface ChangeSources {
+  readonly catalog: DocumentCatalog
+  readonly hashes: Hashes
+  readonly stream: DocumentStream
+  /** Awaited between chunks. */
+  readonly pause: () => Promise<void> | undefined
+  /** Told after each document. */
+  readonly onProgress?: ((done: { documents: number; of: number }) => void) | undefined
+}
+
+/** Find what of a request is new, and put it into frames. */
+export async function selectChanges(
+  { catalog, hashes, stream, pause, onProgress }: ChangeSources,
+  documents: readonly CheckedDocument[],
+  remove: readonly string[],
+): Promise<Changes> {
+  const { tenant, corpus } = stream
+  const batches: FrameInput[][] = []
+  const warnings: string[] = []
+  let changed = 0
+  let unchanged = 0
+  let chunks = 0
+  for (const [done, document] of documents.entries()) {
+    const { docId } = document
+    const stored = catalog.headOf(tenant, corpus, docId)
+    if (document.chunks.length === 0) {
+      if (catalog.has(tenant, corpus, docId)) warnings.push(keptWarning(docId))
+    } else {
+      const encoded = await encodeDocument(document, hashes, pause)
+      if (stored?.removed === false && stored.revision === encoded.revision) unchanged++
+      else {
+        batches.push(documentFrames(stream, encoded))
+        changed++
+        chunks += encoded.chunks.length
+      }
+    }
+    onProgress?.({ documents: done + 1, of: documents.length })
+    await pause()
+  }
+  const removals: FrameInput[] = []
+  // A document named twice is taken out once.
+  for (const docId of new Set(remove)) {
+    if (catalog.has(tenant, corpus, docId)) removals.push(removalFrame(stream, docId))
+    await pause()
+  }
+  batches.push(removals)
+  return {
+    frames: batches.flat(),
+    documents: changed,
+    unchanged,
+    removed: removals.length,
+    chunks,
+    warnings,
+  }
+}
+
+function keptWarning(docId: string): string {
+  return `document ${JSON.stringify(docId)} came without text and was passed over, so that what is stored of it stays; name it in 'remove' to take it out`
+}

@@ -1,0 +1,86 @@
+import { type CcxiReader, type Hashes, openCcxiInSlices } from 'crux-segment'
+import type { SegmentRef, SegmentStore } from 'crux-storage'
+import { CruxError } from 'crux-types'
+import { digestSegment } from './scan-segment.js'
+import { decodeDigest, encodeDigest, type SegmentDigest } from './segment-digest.js'
+
+type Pause = () => Promise<void> | undefined
+
+/** What companions are read with. */
+export interface CompanionSources {
+  readonly segments: SegmentStore
+  readonly hashes: Hashes
+  /** Told of what was missing or damaged, in one sentence each. */
+  readonly onWarning: (message: string) => void
+}
+
+/**
+ * The digest of a segment from its `.ccxm`; built from the segment and written back when there is no usable one.
+ *
+ * @returns `isRebuilt` is true when it was built.
+ * @throws {CruxError} When the segment itself does not decode.
+ */
+export async function loadDigest(
+  { segments, hashes, onWarning }: CompanionSources,
+  ref: SegmentRef,
+  pause: Pause,
+): Promise<{ digest: SegmentDigest; isRebuilt: boolean }> {
+  const stored = await segments.readCompanion(ref, 'ccxm')
+  const known = stored === undefined ? undefined : await decodeDigest(ref, stored, pause)
+  if (known !== undefined) return { digest: known, isRebuilt: false }
+  const { bytes } = await segments.read(ref)
+  const digest = await digestSegment(bytes, hashes, pause)
+  const why = stored === undefined ? 'had no .ccxm' : 'had a damaged .ccxm'
+  const encoded = await encodeDigest(ref, digest, pause)
+  try {
+    await segments.writeCompanion(ref, { kind: 'ccxm', bytes: encoded })
+    onWarning(`segment ${ref.id} ${why}; it was rebuilt from the segment`)
+  } catch (error) {
+    onWarning(
+      `segment ${ref.id} ${why}, and the rebuilt one could not be written (${messageOf(error)}); every start reads the segment until it can be`,
+    )
+  }
+  return { digest, isRebuilt: true }
+}
+
+/**
+ * The `.ccxi` bytes of a segment; undefined when there are none, or they are damaged or of other frames.
+ *
+ * @param pause - Awaited between documents.
+ */
+export async function loadIndex(
+  { segments, hashes, onWarning }: CompanionSources,
+  ref: SegmentRef,
+  digest: SegmentDigest,
+  pause: Pause,
+): Promise<Uint8Array | undefined> {
+  const bytes = await segments.readCompanion(ref, 'ccxi')
+  if (bytes === undefined) return undefined
+  try {
+    if (await covers(await openCcxiInSlices(bytes, hashes, pause), digest, pause)) return bytes
+    onWarning(`the .ccxi of segment ${ref.id} does not belong to it and is not used`)
+  } catch (error) {
+    if (!(error instanceof CruxError)) throw error
+    onWarning(`the .ccxi of segment ${ref.id} is damaged and not used: ${error.message}`)
+  }
+  return undefined
+}
+
+/** True when an index holds exactly the frames of text of a segment. */
+async function covers(index: CcxiReader, digest: SegmentDigest, pause: Pause): Promise<boolean> {
+  if (index.totalFrames >= digest.offsets.length) return false
+  let indexed = 0
+  for (let frame = 0; frame < index.totalFrames; frame++) {
+    const offset = index.docFrameOffset(frame)
+    if (offset === 0) continue
+    if (offset !== digest.offsets[frame]) return false
+    indexed++
+    if (indexed % 1024 === 0) await pause()
+  }
+  return indexed === digest.indexable
+}
+
+/** The sentence of an error, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

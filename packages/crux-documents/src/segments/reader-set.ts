@@ -1,0 +1,146 @@
+import type { LexicalIndex } from 'crux-retrieval'
+import type { SegmentRef } from 'crux-storage'
+import {
+  chunkFrames,
+  DocumentCatalog,
+  type KnownSegment,
+  type PlacedRun,
+} from './document-catalog.js'
+import type { SegmentDigest } from './segment-digest.js'
+
+type Pause = () => Promise<void> | undefined
+
+/** The committed segments, those of them that can be searched, and which of their frames are current. */
+export class ReaderSet {
+  readonly catalog = new DocumentCatalog()
+  private readonly known = new Map<string, KnownSegment>()
+  private readers: Readers
+  private changing: Promise<void> | undefined
+
+  /** @param createIndex - Makes an empty index. */
+  constructor(private readonly createIndex: () => LexicalIndex) {
+    this.readers = new Readers(createIndex())
+  }
+
+  get segments(): number {
+    return this.known.size
+  }
+
+  /** Segments whose text cannot be found because their index is missing, ascending `seq`. */
+  get unsearchable(): readonly SegmentRef[] {
+    return [...this.known.values()]
+      .filter(
+        ({ ref, digest }) => digest.indexable > 0 && this.readers.positionOf(ref.id) === undefined,
+      )
+      .map(({ ref }) => ref)
+  }
+
+  /**
+   * Run a query, once no commit is being taken in: it sees each commit whole or not at all.
+   *
+   * @param query - Has to start its search before it waits for anything.
+   */
+  async query<T>(query: (readers: Readers) => Promise<T>): Promise<T> {
+    while (this.changing !== undefined) await this.changing
+    return query(this.readers)
+  }
+
+  /**
+   * Take in a segment; call in ascending commit order, one at a time.
+   *
+   * @param ccxi - Bytes of its index; undefined when it cannot be searched.
+   */
+  add(
+    ref: SegmentRef,
+    digest: SegmentDigest,
+    ccxi: Uint8Array | undefined,
+    pause: Pause,
+  ): Promise<void> {
+    return this.change(async () => {
+      const segment: KnownSegment = { ref, digest }
+      if (ccxi !== undefined) {
+        await this.readers.index.addSegmentInSlices(ref.id, ccxi, pause)
+        this.readers.add(segment)
+      }
+      this.known.set(ref.id, segment)
+      this.readers.hide(this.catalog.add(segment))
+    })
+  }
+
+  /**
+   * Search these indexes instead of those so far; one at a time, like {@link add}.
+   *
+   * @param load - Gives the bytes of a segment's index; undefined when it has none.
+   */
+  async reindex(
+    load: (ref: SegmentRef, digest: SegmentDigest) => Promise<Uint8Array | undefined>,
+    pause: Pause,
+  ): Promise<void> {
+    // Ties are ranked by the order in which segments were added, so the index is filled anew.
+    const readers = new Readers(this.createIndex())
+    for (const segment of this.known.values()) {
+      const ccxi = await load(segment.ref, segment.digest)
+      if (ccxi === undefined) continue
+      await readers.index.addSegmentInSlices(segment.ref.id, ccxi, pause)
+      readers.add(segment)
+      const dead = segment.digest.runs.filter((run) => !this.catalog.isLive(run))
+      readers.hide(dead.map((run) => ({ segment, run })))
+      await pause()
+    }
+    this.readers = readers
+  }
+
+  private async change(work: () => Promise<void>): Promise<void> {
+    const changing = work()
+    // Those who wait only need to know that it has ended.
+    this.changing = changing.catch(() => undefined)
+    try {
+      await changing
+    } finally {
+      this.changing = undefined
+    }
+  }
+}
+
+/** The segments that can be searched, in the order of their commits. */
+export class Readers {
+  private readonly segments: KnownSegment[] = []
+  private readonly positions = new Map<string, number>()
+
+  /** @param index - Holds exactly these segments, in this order. */
+  constructor(readonly index: LexicalIndex) {}
+
+  get size(): number {
+    return this.segments.length
+  }
+
+  /** Place of a segment, which is its index in result ids; undefined when it cannot be searched. */
+  positionOf(segmentId: string): number | undefined {
+    return this.positions.get(segmentId)
+  }
+
+  at(position: number): KnownSegment | undefined {
+    return this.segments[position]
+  }
+
+  /** Put a segment behind the others: the places of those do not change. */
+  add(segment: KnownSegment): void {
+    this.positions.set(segment.ref.id, this.segments.length)
+    this.segments.push(segment)
+  }
+
+  /** Take the chunks of these runs out of the index; those in segments that it does not hold are in none. */
+  hide(dead: readonly PlacedRun[]): void {
+    const bySegment = new Map<string, number[]>()
+    for (const { segment, run } of dead) {
+      if (!this.positions.has(segment.ref.id)) continue
+      const { start, end } = chunkFrames(run)
+      const frames = bySegment.get(segment.ref.id) ?? []
+      for (let frame = start; frame < end; frame++) frames.push(frame)
+      bySegment.set(segment.ref.id, frames)
+    }
+    for (const [segmentId, frames] of bySegment) {
+      if (frames.length > 0) this.index.hide(segmentId, frames)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { isUtf8 } from 'node:buffer'
+import { createIndexBuilder } from 'crux-retrieval'
+import { decodeFrame, decodeSegment, type Frame, type Hashes, tenantHash } from 'crux-segment'
+import type { SegmentRef } from 'crux-storage'
+import { DOCUMENT_EVENT_TYPE, parseDocumentHead } from './document-frames.js'
+import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
+
+/**
+ * Describe a segment's frames for a start that does not read them.
+ *
+ * @param pause - Awaited between frames; what it throws (an abort) ends the scan.
+ * @throws {CruxError} The codes of crux-segment when the segment does not decode.
+ */
+export async function digestSegment(
+  bytes: Uint8Array,
+  hashes: Hashes,
+  pause: () => Promise<void> | undefined,
+): Promise<SegmentDigest> {
+  const { entries } = await decodeSegment(bytes, hashes, { verify: 'quick' }, pause)
+  const offsets = new Uint32Array(entries.length + 1)
+  const runs = new RunCollector()
+  let indexable = 0
+  for (const [number, { offset, frameLength }] of entries.entries()) {
+    const frame = decodeFrame(bytes, offset)
+    offsets[number] = offset
+    offsets[number + 1] = offset + frameLength
+    runs.add(number, frame)
+    if (textOf(frame) !== undefined) indexable++
+    await pause()
+  }
+  return { indexable, offsets, runs: runs.runs }
+}
+
+/**
+ * Index the text of a segment's frames.
+ *
+ * @param pause - Awaited between pieces of text; what it throws (an abort) ends the work.
+ * @returns `.ccxi` bytes, equal for equal segments; undefined when no frame is text.
+ * @throws {CruxError} The codes of crux-segment when the segment does not decode.
+ */
+export async function indexSegment(
+  ref: SegmentRef,
+  bytes: Uint8Array,
+  { offsets }: SegmentDigest,
+  hashes: Hashes,
+  pause: () => Promise<void> | undefined,
+): Promise<Uint8Array | undefined> {
+  const builder = createIndexBuilder(hashes)
+  for (const [number, offset] of offsets.subarray(0, -1).entries()) {
+    const frame = decodeFrame(bytes, offset)
+    const text = textOf(frame)
+    if (text !== undefined) {
+      const owner = tenantHash(frame.header.tenantId, hashes)
+      await builder.addInSlices(number, text, owner, offset, pause)
+    }
+  }
+  return builder.finishInSlices(
+    { shardId: ref.shard, segmentSeq: ref.seq, epoch: ref.epoch },
+    pause,
+  )
+}
+
+/** A frame's payload as text; undefined when it is empty or not UTF-8. */
+function textOf({ payload }: Frame): string | undefined {
+  if (payload.length === 0 || !isUtf8(payload)) return undefined
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString()
+}
+
+/** Joins neighbouring frames of one stream. */
+class RunCollector {
+  readonly runs: Run[] = []
+
+  add(number: number, { header, payload }: Frame): void {
+    const { tenantId: tenant, streamType: corpus, streamId: doc, seq } = header
+    const last = this.runs.at(-1)
+    const head = headOf(header.eventType, payload)
+    const follows =
+      last !== undefined &&
+      head === undefined &&
+      last.doc === doc &&
+      last.corpus === corpus &&
+      last.tenant === tenant &&
+      last.seq + last.frames === seq
+    if (follows) last.frames++
+    else {
+      const run = { tenant, corpus, doc, first: number, frames: 1, seq }
+      this.runs.push(head === undefined ? run : { ...run, head })
+    }
+  }
+}
+
+function headOf(eventType: string, payload: Uint8Array): RunHead | undefined {
+  if (eventType !== DOCUMENT_EVENT_TYPE) return undefined
+  const head = parseDocumentHead(payload)
+  if (head === undefined) return undefined
+  const { revision, title, url, removed = false, pages } = head
+  return { revision, title, url, removed, pages }
+}

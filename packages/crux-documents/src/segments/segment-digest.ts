@@ -1,0 +1,143 @@
+import { decodeCcxm, encodeCcxm } from 'crux-segment'
+import type { SegmentRef } from 'crux-storage'
+import { z } from 'zod'
+
+const runHead = z.object({
+  revision: z.string(),
+  title: z.string().nullable(),
+  url: z.string().nullable(),
+  /** True for a document that was taken out. */
+  removed: z.boolean(),
+  /** Place of the first chunk of each page of facts. */
+  pages: z.array(z.number().int().min(0)),
+})
+
+const run = z.object({
+  tenant: z.string(),
+  corpus: z.string(),
+  doc: z.string(),
+  /** Number of its first frame in the segment. */
+  first: z.number().int().min(0),
+  /** Frames; their numbers and their sequence numbers are consecutive. */
+  frames: z.number().int().min(1),
+  /** Sequence number of its first frame. */
+  seq: z.number().int().min(1),
+  /** Present when the run starts with a document's description. */
+  head: runHead.optional(),
+})
+
+const digestHeader = z.object({
+  v: z.literal(1),
+  segment: z.string(),
+  bytes: z.number().int().min(0),
+  frames: z.number().int().min(0),
+  /** Frames whose payload is text that an index can hold. */
+  indexable: z.number().int().min(0),
+  /** Base64 of frames + 1 little-endian u32: where each frame starts in the file, and where the last one ends. */
+  offsets: z.string(),
+  runs: z.array(z.unknown()),
+})
+
+/** What a run's first frame says about its document. */
+export type RunHead = z.output<typeof runHead>
+
+/** Frames of one document that stand together in a segment; a revision of a document is one run. */
+export type Run = z.output<typeof run>
+
+/** What a start needs to know of a segment without reading its frames. */
+export interface SegmentDigest {
+  /** Frames whose payload is text that an index can hold; a segment without any has no `.ccxi`. */
+  readonly indexable: number
+  /** `Uint32Array` of frames + 1: file offset of each frame, then of the end of the last. */
+  readonly offsets: Uint32Array
+  /** Ascending `first`; together they cover all frames. */
+  readonly runs: readonly Run[]
+}
+
+/**
+ * `.ccxm` bytes of a digest.
+ *
+ * @param pause - Awaited between runs.
+ */
+export async function encodeDigest(
+  ref: SegmentRef,
+  digest: SegmentDigest,
+  pause: () => Promise<void> | undefined,
+): Promise<Uint8Array> {
+  const offsets = Buffer.alloc(digest.offsets.length * 4)
+  for (const [frame, offset] of digest.offsets.entries()) offsets.writeUInt32LE(offset, frame * 4)
+  const header = {
+    v: 1,
+    segment: ref.id,
+    bytes: ref.sizeBytes,
+    frames: digest.offsets.length - 1,
+    indexable: digest.indexable,
+    offsets: offsets.toString('base64'),
+  }
+  const runs: string[] = []
+  for (const one of digest.runs) {
+    runs.push(JSON.stringify(one))
+    await pause()
+  }
+  return encodeCcxm(
+    Buffer.from(`${JSON.stringify(header).slice(0, -1)},"runs":[\n${runs.join(',\n')}\n]}\n`),
+  )
+}
+
+/**
+ * Read `.ccxm` bytes.
+ *
+ * @param pause - Awaited between runs.
+ * @returns undefined when they are damaged, of another version or of another segment: the digest is a
+ *   cache, and the segment holds all of it.
+ */
+export async function decodeDigest(
+  ref: SegmentRef,
+  bytes: Uint8Array,
+  pause: () => Promise<void> | undefined,
+): Promise<SegmentDigest | undefined> {
+  const header = digestHeader.safeParse(parsePayload(bytes)).data
+  if (header === undefined) return undefined
+  if (header.segment !== ref.id || header.bytes !== ref.sizeBytes) return undefined
+  const packed = Buffer.from(header.offsets, 'base64')
+  if (header.frames !== ref.frameCount || packed.length !== (header.frames + 1) * 4)
+    return undefined
+  const offsets = Uint32Array.from({ length: header.frames + 1 }, (_, frame) =>
+    packed.readUInt32LE(frame * 4),
+  )
+  const runs: Run[] = []
+  let next = 0
+  for (const raw of header.runs) {
+    const one = run.safeParse(raw).data
+    if (one === undefined || one.first !== next) return undefined
+    runs.push(one)
+    next += one.frames
+    await pause()
+  }
+  if (next !== header.frames) return undefined
+  return { indexable: header.indexable, offsets, runs }
+}
+
+/** The run that holds a frame. */
+export function runOf(digest: SegmentDigest, frame: number): Run | undefined {
+  let low = 0
+  let high = digest.runs.length - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const one = digest.runs[middle]
+    if (one === undefined) return undefined
+    if (frame < one.first) high = middle - 1
+    else if (frame >= one.first + one.frames) low = middle + 1
+    else return one
+  }
+  return undefined
+}
+
+function parsePayload(bytes: Uint8Array): unknown {
+  try {
+    const payload = decodeCcxm(bytes)
+    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString())
+  } catch {
+    return undefined
+  }
+}
