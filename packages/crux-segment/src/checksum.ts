@@ -51,9 +51,13 @@ export function crc32c(bytes: Uint8Array, previous = 0): number {
   return ~crc >>> 0
 }
 
-/** CRC-32 (IEEE 802.3, as in zlib) of bytes, as an unsigned 32-bit number. */
-export function crc32(bytes: Uint8Array): number {
-  return zlibCrc32(bytes)
+/**
+ * CRC-32 (IEEE 802.3, as in zlib) of bytes, as an unsigned 32-bit number.
+ *
+ * @param previous - Checksum of the bytes before these, to go on from; default none.
+ */
+export function crc32(bytes: Uint8Array, previous = 0): number {
+  return zlibCrc32(bytes, previous)
 }
 
 function buildTables(): readonly Uint32Array[] {

@@ -5,7 +5,7 @@ import xxhash from 'xxhash-wasm'
 export interface Hashes {
   /** BLAKE3-256: 32 bytes, owned by the caller. */
   blake3(bytes: Uint8Array): Uint8Array
-  /** BLAKE3-256 over pieces, for input that should not be hashed in one go. Finish one before starting the next. */
+  /** BLAKE3-256 over pieces, for input that should not be hashed in one go. Several may be open at once. */
   blake3Stream(): { update(bytes: Uint8Array): void; digest(): Uint8Array }
   /** XXH64 with seed 0 (or `seed`), as an unsigned 64-bit number. */
   xxh64(bytes: Uint8Array, seed?: bigint): bigint
@@ -26,12 +26,13 @@ async function load(): Promise<Hashes> {
   return {
     blake3: (bytes) => single.init().update(bytes).digest('binary').slice(),
     blake3Stream: () => {
-      streaming.init()
+      // One WebAssembly instance serves all streams: each keeps its own state (under 2 KiB) between calls.
+      let state = streaming.init().save()
       return {
         update: (bytes) => {
-          streaming.update(bytes)
+          state = streaming.load(state).update(bytes).save()
         },
-        digest: () => streaming.digest('binary').slice(),
+        digest: () => streaming.load(state).digest('binary').slice(),
       }
     },
     xxh64: (bytes, seed = 0n) => xx.h64Raw(bytes, seed),

@@ -1,0 +1,51 @@
+import { crc32c } from './checksum.js'
+import { formatError, requireCrc, requireLength, requireMagic, requireRange } from './errors.js'
+import { checkUint, viewOf } from './little-endian.js'
+
+const MAGIC = 0x4d584343
+const VERSION = 1
+const HEADER_BYTES = 16
+
+/**
+ * Bytes of a `.ccxm` companion around a payload.
+ *
+ * @param payload - UTF-8 JSON; opaque here. Copied.
+ * @throws {RangeError} From 4 GiB on.
+ */
+export function encodeCcxm(payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + payload.length)
+  const view = viewOf(bytes)
+  view.setUint32(0, MAGIC, true)
+  view.setUint16(4, VERSION, true)
+  view.setUint16(6, HEADER_BYTES, true)
+  view.setUint32(8, checkUint(payload.length, 32, 'payload_len'), true)
+  view.setUint32(12, crc32c(payload), true)
+  bytes.set(payload, HEADER_BYTES)
+  return bytes
+}
+
+/**
+ * Payload of a `.ccxm` companion, a view into `bytes`.
+ *
+ * @throws {CruxError} `BUFFER_TOO_SMALL`, `INVALID_MAGIC`, `UNSUPPORTED_VERSION`, `LENGTH_OUT_OF_RANGE`, `CRC_MISMATCH`.
+ */
+export function decodeCcxm(bytes: Uint8Array): Uint8Array {
+  requireLength('a .ccxm file', HEADER_BYTES, bytes.length)
+  const view = viewOf(bytes)
+  requireMagic('.ccxm file', MAGIC, view.getUint32(0, true))
+  const version = view.getUint16(4, true)
+  if (version !== VERSION) {
+    throw formatError('UNSUPPORTED_VERSION', `.ccxm version ${version}, this reads ${VERSION}`, {
+      format: 'ccxm',
+      version,
+    })
+  }
+  const headerLength = view.getUint16(6, true)
+  requireRange(headerLength === HEADER_BYTES, 'header_len', `${headerLength}, not ${HEADER_BYTES}`)
+  const payload = bytes.subarray(HEADER_BYTES)
+  const declared = view.getUint32(8, true)
+  requireLength('a .ccxm payload', declared, payload.length)
+  requireRange(declared === payload.length, 'payload_len', `${declared}, found ${payload.length}`)
+  requireCrc('.ccxm payload', view.getUint32(12, true), crc32c(payload))
+  return payload
+}
