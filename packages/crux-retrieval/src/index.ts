@@ -12,3 +12,22 @@ export { cosine, type Embedder, type EmbedderProfile } from './embedding/embedde
 export { createLocalHashEmbedder } from './embedding/local-hash-embedder.js'
 export { type SemanticProfile, semanticProfile } from './embedding/semantic-profile.js'
 export type { RetrievalErrorCode } from './errors.js'
+export { ndcgAt, percentile, type Relevance, recallAt } from './evaluation.js'
+export {
+  BM25_B,
+  BM25_K1,
+  bm25Idf,
+  bm25LengthNorm,
+  bm25TermFrequency,
+} from './lexical/bm25.js'
+export { createIndexBuilder, type IndexBuilder, type IndexTarget } from './lexical/index-builder.js'
+export { createLexicalIndex, DEFAULT_POSTING_BYTES } from './lexical/lexical-index.js'
+export type {
+  LexicalAnswer,
+  LexicalCoverage,
+  LexicalDoc,
+  LexicalHit,
+  LexicalIndex,
+  LexicalQuery,
+} from './lexical/lexical-types.js'
+export { createSearch, type Search, type SearchHit } from './search.js'
