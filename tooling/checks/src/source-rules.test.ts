@@ -22,6 +22,8 @@ describe('findSourceViolations', () => {
     ['export default function f() {}', ':1: has a default export'],
     ["export * from './b.js'", ":1: exports '*'; list the names"],
     ["export * as b from './b.js'", ":1: exports '*'; list the names"],
+    ['export function f() {}', ':1: is exported without a docstring'],
+    ['// A comment is none.\nexport class C {}', ':2: is exported without a docstring'],
     [
       'const a = process.env.HOME',
       ':1: reads process.env outside the configuration; take the value as a parameter',
@@ -41,6 +43,11 @@ describe('findSourceViolations', () => {
       "const text = 'export default process.env'",
       'const a = !any.env',
       'export const b = a !== undefined',
+      'export interface Options { readonly a: string }',
+      '/** One. */',
+      'export function f(a: string): void',
+      'export function f(a: number): void',
+      'export function f(): void {}',
     ].join('\n')
     expect(check(text)).toEqual([])
   })

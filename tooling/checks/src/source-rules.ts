@@ -11,8 +11,8 @@ const DEFAULT_EXPORTS = /^vitest\.config\.ts$/
 /**
  * What a source file does that the style forbids and the linter could be told to overlook, each
  * as `path:line: sentence`: the type `any`, non-null assertions, default exports, `export *`,
- * switching off the compiler or these lint rules, and reading the environment outside the
- * daemon's configuration.
+ * switching off the compiler or these lint rules, reading the environment outside the daemon's
+ * configuration, and exporting a function or class without a docstring.
  */
 export function findSourceViolations(file: TextFile): string[] {
   const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true)
@@ -62,7 +62,34 @@ function violationOf(node: ts.Node, path: string): string | undefined {
   if (isProcessEnv(node) && !ENVIRONMENT_READERS.test(path)) {
     return 'reads process.env outside the configuration; take the value as a parameter'
   }
+  if (isUndocumentedExport(node) && !path.endsWith('.test.ts')) {
+    return 'is exported without a docstring'
+  }
   return undefined
+}
+
+// Types and constants may speak through their members and names; what does something may not.
+function isUndocumentedExport(node: ts.Node): boolean {
+  return (
+    (ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node)) &&
+    (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) &&
+    !isDefaultExport(node) &&
+    // Later overloads and the implementation go by the first one's docstring.
+    !isLaterOverload(node) &&
+    ts.getJSDocCommentsAndTags(node).length === 0
+  )
+}
+
+function isLaterOverload(node: ts.Node): boolean {
+  if (!ts.isFunctionDeclaration(node) || !ts.isSourceFile(node.parent)) return false
+  const { statements } = node.parent
+  const previous = statements[statements.indexOf(node) - 1]
+  return (
+    previous !== undefined &&
+    ts.isFunctionDeclaration(previous) &&
+    previous.body === undefined &&
+    previous.name?.text === node.name?.text
+  )
 }
 
 function isDefaultExport(node: ts.Node): boolean {

@@ -28,7 +28,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   },
   {
     name: 'a path of one machine',
-    pattern: new RegExp(`(?<![\\w.~-])/(?:${'work'}|${'home'}/[a-z]\\w*|Users/[A-Za-z]\\w*)/`, 'g'),
+    pattern: new RegExp(`(?<![\\w.~-])/${'work'}/`, 'g'),
   },
   {
     name: 'an issue number',
