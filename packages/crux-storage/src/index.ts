@@ -10,6 +10,7 @@ export {
 export { readWholeFile, replaceFile } from './fs/whole-file.js'
 export type { Expectation, Journal, JournalRecord, Position } from './journal/journal.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
+export { createMemorySegmentStore } from './segments/memory-segment-store.js'
 export type {
   Companion,
   CompanionKind,

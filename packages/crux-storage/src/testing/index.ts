@@ -1,2 +1,8 @@
 export { createFaultyFs, type FaultyFs, type FsCall } from './faulty-fs.js'
 export { describeStorageFs } from './storage-fs-contract.js'
+export {
+  describeSegmentStore,
+  framesOf,
+  type OpenedSegmentStore,
+  testFrame,
+} from './segment-store-contract.js'

@@ -1,0 +1,176 @@
+import {
+  type EncodedSegment,
+  encodeSegment,
+  type FrameToSeal,
+  type Hashes,
+  type SegmentFooter,
+  sealReceiptId,
+  streamHash,
+} from 'crux-segment'
+import { CruxError, createPauser, toStoredTime } from 'crux-types'
+import type { StorageErrorCode } from '../errors.js'
+import type {
+  Companion,
+  FrameBatch,
+  FrameInput,
+  SealedSegment,
+  SegmentRef,
+} from './segment-store.js'
+
+/** Longest event id, in UTF-8 bytes. */
+export const MAX_EVENT_ID_BYTES = 128
+
+/** Highest committed seq per stream hash. */
+export type LastSeqs = Map<bigint, number>
+
+/** The segment that was sealed last in a shard, for the next receipt. */
+export type PreviousSeal = Pick<SegmentFooter, 'segmentSeq' | 'segmentHash'>
+
+/** Where and when a batch is sealed. */
+export interface SealPlace {
+  readonly shardId: number
+  readonly epoch: number
+  readonly segmentSeq: number
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: number
+  readonly lastSeqs: LastSeqs
+  /** Streams that take no more frames. */
+  readonly closedStreams?: ReadonlySet<bigint>
+  readonly previous: PreviousSeal | undefined
+}
+
+/** A batch as one segment, not yet committed. */
+export interface SealedBatch extends EncodedSegment {
+  readonly ref: SegmentRef
+  /** Highest seq of each stream in the batch; to be merged into the store's once it is committed. */
+  readonly lastSeqs: LastSeqs
+}
+
+/**
+ * Assign sequence numbers and encode a batch. Changes nothing.
+ *
+ * @throws {CruxError} `SEGMENT_BATCH_INVALID`. @throws The abort reason of `batch.signal`.
+ */
+export async function sealBatch(
+  batch: FrameBatch,
+  place: SealPlace,
+  hashes: Hashes,
+): Promise<SealedBatch> {
+  const pause = createPauser({ signal: batch.signal })
+  const { frames, lastSeqs } = await assignSeqs(batch.frames, place, hashes, pause)
+  const atNs = BigInt(place.now) * 1_000_000n
+  const content = {
+    shardId: place.shardId,
+    epoch: place.epoch,
+    segmentSeq: place.segmentSeq,
+    createdAtNs: atNs,
+    sealedAtNs: atNs,
+    frames,
+  }
+  let encoded: EncodedSegment
+  try {
+    encoded = await encodeSegment(content, hashes, pause)
+  } catch (error) {
+    if (error instanceof CruxError || error instanceof RangeError) {
+      throw invalid(error.message, error)
+    }
+    throw error
+  }
+  batch.signal?.throwIfAborted()
+  return { ...encoded, ref: refOf(encoded.footer, place.previous, hashes), lastSeqs }
+}
+
+/** What a segment's footer and the seal before it say about it. */
+export function refOf(
+  footer: SegmentFooter,
+  previous: PreviousSeal | undefined,
+  hashes: Hashes,
+): SegmentRef {
+  return {
+    id: Buffer.from(footer.segmentId).toString('hex'),
+    shard: footer.shardId,
+    epoch: footer.epoch,
+    seq: footer.segmentSeq,
+    sizeBytes: footer.fileLength,
+    frameCount: footer.entryCount,
+    sealedAt: Number(footer.sealedAtNs / 1_000_000n),
+    receiptId: sealReceiptId({ ...footer, previous, frameCount: footer.entryCount }, hashes),
+  }
+}
+
+/**
+ * Companions of a sealed segment. A failure is reported and gives none: they can be rebuilt.
+ *
+ * @throws The abort reason of `batch.signal`, once it is aborted.
+ */
+export async function buildCompanions(
+  batch: FrameBatch,
+  sealed: SealedSegment,
+  onWarning: (message: string) => void,
+): Promise<readonly Companion[]> {
+  if (batch.companions === undefined) return []
+  try {
+    return await batch.companions(sealed)
+  } catch (error) {
+    batch.signal?.throwIfAborted()
+    const why = error instanceof Error ? error.message : String(error)
+    onWarning(`segment ${sealed.ref.seq} has no companions, rebuild them: ${why}`)
+    return []
+  }
+}
+
+/** Let `lastSeqs` know what a committed batch or segment holds. */
+export function mergeLastSeqs(
+  lastSeqs: LastSeqs,
+  more: Iterable<readonly [streamHash: bigint, seq: number]>,
+): void {
+  for (const [stream, seq] of more) {
+    if (seq > (lastSeqs.get(stream) ?? 0)) lastSeqs.set(stream, seq)
+  }
+}
+
+async function assignSeqs(
+  inputs: readonly FrameInput[],
+  place: SealPlace,
+  hashes: Hashes,
+  pause: () => Promise<void> | undefined,
+): Promise<{ frames: readonly FrameToSeal[]; lastSeqs: LastSeqs }> {
+  if (inputs.length === 0) throw invalid('a batch needs at least one frame')
+  const ingestedAt = toStoredTime(place.now)
+  const lastSeqs: LastSeqs = new Map()
+  const frames: FrameToSeal[] = []
+  for (const input of inputs) {
+    const { payload, ...fields } = input
+    const eventIdBytes = Buffer.byteLength(input.eventId)
+    if (eventIdBytes === 0) throw invalid('an event id is empty')
+    if (eventIdBytes > MAX_EVENT_ID_BYTES) {
+      throw invalid(
+        `event id ${input.eventId.slice(0, 40)}... has ${eventIdBytes} bytes, at most ${MAX_EVENT_ID_BYTES} are allowed`,
+      )
+    }
+    const stream = hashOf(input, hashes)
+    if (place.closedStreams?.has(stream)) {
+      throw invalid(`stream ${input.streamType}/${input.streamId} has a tombstone`)
+    }
+    const seq = (lastSeqs.get(stream) ?? place.lastSeqs.get(stream) ?? 0) + 1
+    lastSeqs.set(stream, seq)
+    frames.push({ fields: { ...fields, seq, ingestedAt }, payload })
+    await pause()
+  }
+  return { frames, lastSeqs }
+}
+
+function hashOf(input: FrameInput, hashes: Hashes): bigint {
+  try {
+    return streamHash(input.tenantId, input.streamType, input.streamId, hashes)
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : String(error), error)
+  }
+}
+
+function invalid(reason: string, cause?: unknown): CruxError<StorageErrorCode> {
+  return new CruxError('SEGMENT_BATCH_INVALID', `the batch cannot be sealed: ${reason}`, {
+    cause,
+    data: { reason },
+  })
+}
