@@ -1,3 +1,32 @@
+export type { McpErrorCode } from './errors.js'
+export {
+  createAuthenticator,
+  parseAgentTenants,
+  parseAgentTokens,
+  type TenantBinding,
+} from './gates/agent-tokens.js'
+export { bindGuard } from './gates/bind-guard.js'
+export {
+  createIngressGuard,
+  type IngressGuard,
+  type IngressGuardOptions,
+  type IngressRefusal,
+} from './gates/ingress-guard.js'
+export { isLoopbackHost } from './gates/loopback.js'
+export { parseJsonBytes } from './json/parse-json.js'
+export {
+  CAPABILITY_DENIED,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  PARSE_ERROR,
+  PROTOCOL_VERSION,
+  SERVER_NAME,
+  UPSTREAM_ERROR,
+} from './protocol/codes.js'
+export { type CoverageReport, reportCoverage } from './result/coverage-report.js'
+export { startMcpServer } from './server.js'
 export type {
   AgentCredential,
   McpLog,
@@ -6,3 +35,12 @@ export type {
   McpServerOptions,
   Services,
 } from './server-options.js'
+export {
+  type CallContext,
+  defineTool,
+  type Plane,
+  type Tool,
+  type ToolFacts,
+} from './tools/define-tool.js'
+export { listedTool } from './tools/list-tools.js'
+export { tools } from './tools/registry.js'

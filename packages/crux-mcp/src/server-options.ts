@@ -1,5 +1,6 @@
 import type { DocumentStore } from 'crux-documents'
 import type { FactStore } from 'crux-memory'
+import type { SemanticProfile } from 'crux-retrieval'
 import type { SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
 
@@ -9,10 +10,14 @@ export interface Services {
   readonly documents: DocumentStore
   readonly sessions: SessionStore
   readonly clock: Clock
+  /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none. */
+  readonly semanticProfile?: SemanticProfile
 }
 
 /** Where the surface reports what it did; `fields` never hold secrets or stored text. */
 export interface McpLog {
+  /** Finished calls; left out when absent. */
+  debug?(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   info(fields: Record<string, unknown>, message: string): void
 }
@@ -56,6 +61,10 @@ export interface McpServerOptions {
   readonly metrics?: McpMetrics
   /** Tool names switched off by configuration, with what a call of them answers. */
   readonly features: { readonly memoryPanel: boolean }
+  /** How long one tool call may take, in milliseconds; default 30,000. */
+  readonly callTimeLimitMs?: number
+  /** Time between comments that keep event streams open, in milliseconds; default 15,000. */
+  readonly keepAliveMs?: number
 }
 
 export interface McpServer {

@@ -1,0 +1,19 @@
+/**
+ * Codes thrown by crux-mcp.
+ *
+ * - `AGENT_TOKENS_INVALID`: an item of the agent tokens is malformed; `data.item` counts from 1. The token is never shown.
+ * - `AGENT_TENANTS_INVALID`: an item that binds an agent to tenants is malformed; `data.item` counts from 1.
+ * - `BIND_REFUSED`: a non-loopback host without agent tokens; `data.host`.
+ * - `LISTEN_FAILED`: the address cannot be bound; `data.host`, `data.port`, `data.reason` (such as `EADDRINUSE`).
+ * - `JSON_INVALID`: bytes are not UTF-8 or not JSON; the message holds nothing of the input but single characters.
+ * - `ARGUMENTS_INVALID`: a tool's arguments are missing or of the wrong form; the message is for the caller.
+ * - `CALL_TIMED_OUT`: a tool did not answer within its time limit; `data.tool`, `data.limitMs`.
+ */
+export type McpErrorCode =
+  | 'AGENT_TOKENS_INVALID'
+  | 'AGENT_TENANTS_INVALID'
+  | 'BIND_REFUSED'
+  | 'LISTEN_FAILED'
+  | 'JSON_INVALID'
+  | 'ARGUMENTS_INVALID'
+  | 'CALL_TIMED_OUT'

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+
+/** Why a body could not be read: over the limit, or the client went away. */
+export type BodyRefusal = 'too_large' | 'aborted'
+
+/**
+ * Read a request's body into one buffer, which the caller owns.
+ *
+ * @param maxBytes - Reading stops at once when the body is known to be larger.
+ */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Uint8Array | BodyRefusal> {
+  // A declared length that is no number makes Node refuse the request before this.
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve('too_large')
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBytes) {
+        request.pause()
+        resolve('too_large')
+        return
+      }
+      chunks.push(chunk)
+    })
+    request.on('end', () => {
+      const [first] = chunks
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks))
+    })
+    request.on('error', () => resolve('aborted'))
+    request.on('close', () => resolve('aborted'))
+  })
+}

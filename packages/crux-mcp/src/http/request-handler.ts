@@ -1,0 +1,177 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Caller, hasCode, uuidHex } from 'crux-types'
+import type { McpErrorCode } from '../errors.js'
+import { createAuthenticator } from '../gates/agent-tokens.js'
+import { createIngressGuard } from '../gates/ingress-guard.js'
+import { INVALID_SESSION_ID_BODY, readSessionId } from '../gates/session-id.js'
+import { type ParsedJson, parseJson } from '../json/parse-json.js'
+import { PARSE_ERROR } from '../protocol/codes.js'
+import { createDispatch } from '../protocol/dispatch.js'
+import { discovery } from '../protocol/handshake.js'
+import { errorResponse, readRequest } from '../protocol/json-rpc.js'
+import type { McpServerOptions } from '../server-options.js'
+import { tools } from '../tools/registry.js'
+import { EventStreams, ownerKey } from './event-streams.js'
+import { readBody } from './read-body.js'
+
+const DEFAULT_KEEP_ALIVE_MS = 15_000
+const SESSION_HEADER = 'Mcp-Session-Id'
+const RETRY_AFTER_SECONDS = '1'
+
+/** What serves requests, apart from the socket. */
+export interface RequestHandler {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+  readonly streams: EventStreams
+  /** End streams and ask clients to close their connections after the next answer. */
+  stop(): void
+}
+
+/** Gates in their order, then dispatch; a gate's answer ends the request. */
+export function createRequestHandler(options: McpServerOptions): RequestHandler {
+  const guard = createIngressGuard({
+    boundHost: options.host,
+    allowedHosts: options.allowedHosts,
+    allowedOrigins: options.allowedOrigins,
+  })
+  const authenticate = createAuthenticator(options.agents, options.anonymous)
+  const dispatch = createDispatch({ ...options, tools })
+  const streams = new EventStreams(options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
+  const discoveryText = JSON.stringify(discovery(options.version))
+  let isStopping = false
+
+  const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
+    if (isStopping) response.setHeader('Connection', 'close')
+    if (!options.isReady()) {
+      response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
+      return refuse(response, 503, 'not_ready', 'the daemon is starting; ask again shortly')
+    }
+    const { host, origin, authorization } = request.headers
+    const refusal = guard.checkSource({ host, origin })
+    if (refusal !== undefined) {
+      return refuse(response, refusal.status, refusal.error, refusal.hint)
+    }
+    if (pathOf(request) !== '/mcp') return end(response, 404)
+    if (request.method !== 'POST' && request.method !== 'GET') {
+      response.setHeader('Allow', 'GET, POST')
+      return end(response, 405)
+    }
+    const caller = authenticate(authorization)
+    if (caller === undefined) return sendJson(response, 401, UNAUTHORIZED_BODY)
+    const sessionId = readSessionId(request)
+    if (sessionId === null) return sendJson(response, 400, INVALID_SESSION_ID_BODY)
+    return request.method === 'POST'
+      ? post(request, response, caller, sessionId)
+      : get(request, response, caller, sessionId)
+  }
+
+  const get = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    sessionId: string | undefined,
+  ): undefined => {
+    if (!(request.headers.accept ?? '').includes('text/event-stream')) {
+      return sendJson(response, 200, discoveryText)
+    }
+    const id = sessionId ?? uuidHex()
+    const owner = ownerKey(caller, request.socket.remoteAddress)
+    if (!streams.open(id, owner, response, { [SESSION_HEADER]: id })) {
+      sendJson(
+        response,
+        403,
+        JSON.stringify({
+          error: 'sse_session_owner_mismatch',
+          detail: 'another caller has a stream open under this session id; choose another id',
+        }),
+      )
+    }
+    return undefined
+  }
+
+  const post = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    sessionId: string | undefined,
+  ): Promise<void> => {
+    if (sessionId !== undefined) response.setHeader(SESSION_HEADER, sessionId)
+    const typeRefusal = guard.checkContentType(request.headers['content-type'])
+    if (typeRefusal !== undefined) {
+      return refuse(response, typeRefusal.status, typeRefusal.error, typeRefusal.hint)
+    }
+    const body = await readBody(request, options.maxBodyBytes)
+    if (body === 'aborted') return
+    if (body === 'too_large') {
+      // The rest of the body would otherwise be read to keep the connection.
+      response.setHeader('Connection', 'close')
+      const hint = `a request body has at most ${options.maxBodyBytes} bytes; send less, or documents through corecruxctl ingest`
+      return refuse(response, 413, 'body_too_large', hint)
+    }
+    let parsed: ParsedJson
+    try {
+      const parsing = parseJson(body)
+      parsed = parsing instanceof Promise ? await parsing : parsing
+    } catch (error) {
+      if (!hasCode<McpErrorCode>(error, 'JSON_INVALID')) throw error
+      return sendJson(response, 200, parseErrorResponse(error.message))
+    }
+    const rpc = readRequest(parsed.value)
+    if (typeof rpc === 'string') return sendJson(response, 200, parseErrorResponse(rpc))
+    if (rpc.id === null) return end(response, 202)
+    if (rpc.method === 'initialize' && sessionId === undefined) {
+      response.setHeader(SESSION_HEADER, uuidHex())
+    }
+    const answering = dispatch(rpc, { caller, hasLoneSurrogate: parsed.hasLoneSurrogate })
+    sendJson(response, 200, typeof answering === 'string' ? answering : await answering)
+  }
+
+  return {
+    handle: (request, response) => {
+      // A client that goes away while it is answered is no fault.
+      response.on('error', () => undefined)
+      Promise.resolve(serve(request, response)).catch((error: unknown) => {
+        options.log.warn({ err: error }, 'an MCP request failed')
+        if (!response.headersSent) refuse(response, 500, 'internal', 'the log says why')
+        else response.destroy()
+      })
+    },
+    streams,
+    stop: () => {
+      isStopping = true
+      streams.close()
+    },
+  }
+}
+
+const UNAUTHORIZED_BODY = JSON.stringify({
+  error: 'unauthorized',
+  hint: 'set Authorization: Bearer <CRUX_AGENT_TOKEN>',
+})
+
+function parseErrorResponse(why: string): string {
+  return errorResponse(null, PARSE_ERROR, `invalid JSON: ${why}`)
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}
+
+function refuse(response: ServerResponse, status: number, error: string, hint: string): undefined {
+  return sendJson(response, status, JSON.stringify({ error, hint }))
+}
+
+function sendJson(response: ServerResponse, status: number, body: string): undefined {
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  })
+  response.end(body)
+  return undefined
+}
+
+function end(response: ServerResponse, status: number): undefined {
+  response.writeHead(status, { 'Content-Length': 0 })
+  response.end()
+  return undefined
+}

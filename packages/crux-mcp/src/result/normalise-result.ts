@@ -1,0 +1,33 @@
+import { isObject } from '../protocol/json-rpc.js'
+import type { ToolResult } from './tool-result.js'
+
+/**
+ * Bring what a handler returned into the form of the protocol.
+ *
+ * - A result with `content` stays as it is.
+ * - `{payload, envelope}` without `content`: the payload becomes the result, a payload that is no
+ *   object as `structuredContent.value`; the envelope goes to `structuredContent.envelope` and `_meta.envelope`.
+ * - Anything else becomes one text that holds its compact JSON.
+ */
+export function normaliseResult(raw: unknown): ToolResult {
+  if (isToolResult(raw)) return raw
+  if (isObject(raw) && 'payload' in raw && 'envelope' in raw) {
+    const inner = isObject(raw.payload)
+      ? normaliseResult(raw.payload)
+      : { ...asText(raw.payload), structuredContent: { value: raw.payload } }
+    return {
+      ...inner,
+      structuredContent: { ...inner.structuredContent, envelope: raw.envelope },
+      envelope: raw.envelope,
+    }
+  }
+  return asText(raw)
+}
+
+function asText(raw: unknown): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(raw) ?? 'null' }] }
+}
+
+function isToolResult(raw: unknown): raw is ToolResult {
+  return isObject(raw) && Array.isArray(raw.content)
+}

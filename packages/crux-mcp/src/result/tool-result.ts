@@ -1,0 +1,69 @@
+import type { BudgetReport } from './budget-report.js'
+import { JsonText } from './json-text.js'
+
+/** A tool's answer in the form of the protocol; values may be {@link JsonText}. */
+export interface ToolResult {
+  readonly content: readonly { readonly type: 'text'; readonly text: string }[]
+  readonly structuredContent?: Readonly<Record<string, unknown>>
+  readonly isError?: boolean
+  /** Members of `_meta.crux`. */
+  readonly notes?: ResultNotes
+  /** Audit envelope: stands in the structured content already, and is mirrored at `_meta.envelope`. */
+  readonly envelope?: unknown
+}
+
+/** What accompanies an answer, under `_meta.crux`. */
+export interface ResultNotes {
+  readonly budget?: BudgetReport
+  readonly warning?: string
+  readonly ignored_arguments?: readonly string[]
+}
+
+/** An answer of one text, with what programs read beside it. */
+export function answer(
+  text: string,
+  more: {
+    readonly structured?: Readonly<Record<string, unknown>>
+    readonly isError?: boolean
+    readonly budget?: BudgetReport | undefined
+    readonly warning?: string | undefined
+  } = {},
+): ToolResult {
+  const notes: { budget?: BudgetReport; warning?: string } = {}
+  if (more.budget !== undefined) notes.budget = more.budget
+  if (more.warning !== undefined) notes.warning = more.warning
+  return {
+    content: [{ type: 'text', text }],
+    ...(more.structured === undefined ? {} : { structuredContent: more.structured }),
+    ...(more.isError === undefined ? {} : { isError: more.isError }),
+    ...(Object.keys(notes).length === 0 ? {} : { notes }),
+  }
+}
+
+/** JSON text of a result as it goes on the wire: a top-level `content`, notes under `_meta.crux`. */
+export function writeResult(result: ToolResult, ignored: readonly string[]): string {
+  const notes: ResultNotes =
+    ignored.length === 0 ? { ...result.notes } : { ...result.notes, ignored_arguments: ignored }
+  const meta = {
+    ...(Object.keys(notes).length === 0 ? {} : { crux: notes }),
+    ...(result.envelope === undefined ? {} : { envelope: result.envelope }),
+  }
+  let text = `{"content":${JSON.stringify(result.content)}`
+  if (result.structuredContent !== undefined) {
+    text += `,"structuredContent":${writeMembers(result.structuredContent)}`
+  }
+  if (result.isError !== undefined) text += `,"isError":${result.isError}`
+  if (Object.keys(meta).length > 0) text += `,"_meta":${JSON.stringify(meta)}`
+  return `${text}}`
+}
+
+/** Like `JSON.stringify` of an object some of whose members are JSON text already. */
+function writeMembers(members: Readonly<Record<string, unknown>>): string {
+  let text = ''
+  for (const [name, value] of Object.entries(members)) {
+    const json = value instanceof JsonText ? value.text : JSON.stringify(value)
+    if (json === undefined) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${json}`
+  }
+  return `{${text}}`
+}

@@ -1,0 +1,133 @@
+import { type Caller, CruxError } from 'crux-types'
+import type { McpErrorCode } from '../errors.js'
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
+import { isObject } from '../protocol/json-rpc.js'
+import { negotiateContract } from '../result/crc-v1.js'
+import { normaliseResult } from '../result/normalise-result.js'
+import { writeResult } from '../result/tool-result.js'
+import type { McpServerOptions } from '../server-options.js'
+import type { CallContext, Tool } from './define-tool.js'
+import { callFailure } from './error-map.js'
+
+/** Outcome of one call: JSON text of the result, or an error. */
+export type CallOutcome =
+  | { readonly result: string }
+  | { readonly error: { readonly code: number; readonly message: string } }
+
+/** Everything that calls need and that stays the same between them. */
+export type ToolHost = Pick<
+  McpServerOptions,
+  'services' | 'features' | 'log' | 'metrics' | 'callTimeLimitMs'
+> & { readonly tools: readonly Tool[] }
+
+const DEFAULT_TIME_LIMIT_MS = 30_000
+const UNKNOWN_TOOL = 'unknown'
+
+/** One `tools/call` as it arrived. */
+export interface ToolCall {
+  readonly name: string
+  readonly arguments: unknown
+  readonly caller: Caller
+  /** Some string of the request cannot be kept. */
+  readonly hasLoneSurrogate: boolean
+}
+
+/**
+ * Build the one path that every tool call takes: look up, check, run within the time limit, write
+ * the result, report.
+ */
+export function createToolCaller(host: ToolHost): (call: ToolCall) => Promise<CallOutcome> {
+  const byName = new Map(host.tools.map((tool) => [tool.name, tool]))
+  return async (call) => {
+    const tool = byName.get(call.name)
+    if (tool === undefined) {
+      const error = { code: METHOD_NOT_FOUND, message: `unknown tool: ${call.name}` }
+      host.metrics?.toolCall(UNKNOWN_TOOL, 'error', 0)
+      host.log.info({ tool: UNKNOWN_TOOL, agent: call.caller.agent }, 'call of an unknown tool')
+      return { error }
+    }
+    const started = performance.now()
+    const outcome = await run(tool, call, host)
+    report(tool, call, outcome, performance.now() - started, host)
+    return outcome
+  }
+}
+
+async function run(tool: Tool, call: ToolCall, host: ToolHost): Promise<CallOutcome> {
+  const args = call.arguments ?? {}
+  if (!isObject(args)) {
+    const got = Array.isArray(args) ? 'array' : typeof args
+    return { error: { code: INVALID_PARAMS, message: `arguments: expected object, got ${got}` } }
+  }
+  if (call.hasLoneSurrogate) {
+    return {
+      error: {
+        code: INVALID_PARAMS,
+        message: 'arguments hold an unpaired surrogate; send well-formed Unicode',
+      },
+    }
+  }
+  const limit = timeLimit(tool, host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS)
+  const context: CallContext = {
+    caller: call.caller,
+    signal: limit.signal,
+    contract: negotiateContract(args.contract),
+    features: host.features,
+    tools: host.tools,
+  }
+  try {
+    const raw = tool.call(args, host.services, context)
+    const result = normaliseResult(await Promise.race([raw, limit.expired]))
+    if (result.notes?.budget?.truncated === true) host.metrics?.truncated(tool.name, 'token_budget')
+    return { result: writeResult(result, tool.ignored(args)) }
+  } catch (error) {
+    const { code, message, isOurs } = callFailure(error, tool)
+    if (isOurs) host.log.warn({ tool: tool.name, err: error }, 'tool call failed on this side')
+    return { error: { code, message } }
+  } finally {
+    limit.end()
+  }
+}
+
+/** A promise that fails when the time is up, and a signal that tells the handler. */
+function timeLimit(
+  tool: Tool,
+  limitMs: number,
+): { readonly signal: AbortSignal; readonly expired: Promise<never>; end(): void } {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const error = new CruxError<McpErrorCode>(
+        'CALL_TIMED_OUT',
+        `${tool.name} did not answer within ${limitMs / 1000} s; ` +
+          (tool.effect === 'write'
+            ? 'it may still complete, so read before you repeat it'
+            : 'ask for less or try again'),
+        { data: { tool: tool.name, limitMs } },
+      )
+      controller.abort(error)
+      reject(error)
+    }, limitMs)
+  })
+  return { signal: controller.signal, expired, end: () => clearTimeout(timer) }
+}
+
+function report(
+  tool: Tool,
+  call: ToolCall,
+  outcome: CallOutcome,
+  durationMs: number,
+  { log, metrics }: ToolHost,
+): void {
+  const isError = 'error' in outcome
+  metrics?.toolCall(tool.name, isError ? 'error' : 'ok', durationMs)
+  const fields = {
+    tool: tool.name,
+    agent: call.caller.agent,
+    ms: Math.round(durationMs * 10) / 10,
+    ...(isError ? { code: outcome.error.code } : {}),
+  }
+  if (isError) log.info(fields, 'tool call refused')
+  else log.debug?.(fields, 'tool call')
+}

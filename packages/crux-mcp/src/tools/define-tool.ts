@@ -1,0 +1,87 @@
+import type { Caller } from 'crux-types'
+import type { z } from 'zod'
+import type { Contract, CrcKind } from '../result/crc-v1.js'
+import type { ToolResult } from '../result/tool-result.js'
+import type { McpServerOptions, Services } from '../server-options.js'
+import { inputSchemaOf } from './input-schema.js'
+import { type ArgumentRefusals, parseArguments } from './parse-arguments.js'
+
+/** Group of tools that share a purpose. */
+export type Plane = 'retrieval' | 'facts' | 'memory' | 'sessions'
+
+/** What a handler knows about the call besides its arguments. */
+export interface CallContext {
+  readonly caller: Caller
+  /** Aborts when the call's time is up. */
+  readonly signal: AbortSignal
+  /** Form of the answer; matters to tools with an envelope. */
+  readonly contract: Contract
+  readonly features: McpServerOptions['features']
+  /** The tools that exist, for those that describe them. */
+  readonly tools: readonly ToolFacts[]
+}
+
+/** What is known about a tool without calling it. */
+export interface ToolFacts {
+  /** As in the published catalogue: `[a-z0-9_]`, at most 64 characters. */
+  readonly name: string
+  readonly plane: Plane
+  readonly effect: 'read' | 'write'
+  /** What it is for, when to use it and what it costs; for agents that choose among tools. */
+  readonly description: string
+  /** One sentence on the form of the answer, served by `get_bootstrap`. */
+  readonly outputDoc: string
+  /** Set on tools that answer with an envelope. */
+  readonly crc?: CrcKind
+}
+
+export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
+  /** Flat and literal: no transforms and no unions; each field is described. */
+  readonly input: Input
+  /** Shape of `structuredContent`, in the current contract; held by tests, not parsed at run time. */
+  readonly output?: Output
+  /** Messages for arguments whose refusal is worded by the catalogue. */
+  readonly refusals?: ArgumentRefusals
+  /** Arguments that are read without being declared; never reported as ignored. */
+  readonly alsoReads?: readonly string[]
+  /** What the caller hears when the journal refuses a write. */
+  readonly journalFailure?: string
+  run(
+    args: z.output<Input>,
+    services: Services,
+    call: CallContext,
+  ): ToolResult | Promise<ToolResult>
+}
+
+/** A tool, ready to be listed and called. */
+export interface Tool extends ToolFacts {
+  readonly inputSchema: Readonly<Record<string, unknown>>
+  readonly output: z.ZodObject | undefined
+  readonly journalFailure: string | undefined
+  /** Names among the arguments that nothing reads. */
+  ignored(args: Readonly<Record<string, unknown>>): readonly string[]
+  /** @throws {CruxError} `ARGUMENTS_INVALID`, and what the services throw. */
+  call(
+    args: Readonly<Record<string, unknown>>,
+    services: Services,
+    call: CallContext,
+  ): ToolResult | Promise<ToolResult>
+}
+
+/** Close over the schemas of one tool. A handler names the services it uses with `Pick`. */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  spec: ToolSpec<Input, Output>,
+): Tool {
+  const { input, output, refusals, alsoReads = [], journalFailure, run, ...facts } = spec
+  const inputSchema = inputSchemaOf(input)
+  const read = new Set([...Object.keys(input.shape), ...alsoReads])
+  const parse = parseArguments(input, refusals)
+  return {
+    ...facts,
+    inputSchema,
+    output,
+    journalFailure,
+    ignored: (args) => Object.keys(args).filter((name) => !read.has(name)),
+    call: (args, services, call) => run(parse(args), services, call),
+  }
+}

@@ -1,0 +1,77 @@
+import { CruxError } from 'crux-types'
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
+import type { Tool } from './define-tool.js'
+
+/** What a failed call answers. */
+export interface CallFailure {
+  readonly code: number
+  readonly message: string
+  /** The fault is on this side: the caller gets no detail, the log does. */
+  readonly isOurs: boolean
+}
+
+// Codes that report a mistake of the caller, with a message fit for it. Everything else is ours.
+const CALLER_MISTAKES: ReadonlySet<string> = new Set([
+  'ARGUMENTS_INVALID',
+  'TENANT_INVALID',
+  'TEXT_INVALID',
+  'CONFIDENCE_INVALID',
+  'ENTITY_RESERVED',
+  'EXPAND_TOO_LARGE',
+  'SESSION_ID_INVALID',
+  'SESSION_ID_RESERVED',
+  'SESSION_OWNER_INVALID',
+  'SESSION_STATE_INVALID',
+  'SESSION_TOO_LARGE',
+  'SESSION_TTL_INVALID',
+])
+
+// Mistakes whose wording is fixed by the catalogue.
+const FIXED_WORDS: Readonly<Record<string, string>> = {
+  PRIVATE_NEEDS_IDENTITY: 'private facts require an authenticated agent identity',
+  SUPERSEDES_INVALID: 'one or more supersedes fact_ids do not exist or are not visible to you',
+}
+
+// A write that the storage refused: nothing was kept, and trying again may help once it is mended.
+const STORAGE_FAILURE = /^(?:JOURNAL|STORAGE|SEGMENT)_/
+
+/**
+ * Map what a handler threw to a JSON-RPC error.
+ *
+ * A fault on this side never reads as bad input, and tells nothing of paths or internals.
+ */
+export function callFailure(
+  error: unknown,
+  tool: Pick<Tool, 'name' | 'journalFailure'>,
+): CallFailure {
+  if (!(error instanceof CruxError)) return internal(tool)
+  const { code, message } = error
+  const fixed = FIXED_WORDS[code]
+  if (fixed !== undefined) return { code: INVALID_PARAMS, message: fixed, isOurs: false }
+  if (CALLER_MISTAKES.has(code)) return { code: INVALID_PARAMS, message, isOurs: false }
+  if (code === 'TENANT_FORBIDDEN') {
+    return { code: INVALID_PARAMS, message: `tenant_mismatch: ${message}`, isOurs: false }
+  }
+  if (code === 'READ_ONLY_CALLER') return { ...readOnlyRefusal(tool.name), isOurs: false }
+  if (code === 'CALL_TIMED_OUT') return { code: INTERNAL_ERROR, message, isOurs: true }
+  if (STORAGE_FAILURE.test(code) && tool.journalFailure !== undefined) {
+    return { code: INTERNAL_ERROR, message: tool.journalFailure, isOurs: true }
+  }
+  return internal(tool)
+}
+
+/** What a caller that may only read hears about a method or tool that it may not use. */
+export function readOnlyRefusal(name: string): { readonly code: number; readonly message: string } {
+  return {
+    code: METHOD_NOT_FOUND,
+    message: `'${name}' is not available to read-only OAuth callers (mcp:read scope)`,
+  }
+}
+
+function internal(tool: Pick<Tool, 'name'>): CallFailure {
+  return {
+    code: INTERNAL_ERROR,
+    message: `${tool.name} failed on the server; its log says why`,
+    isOurs: true,
+  }
+}

@@ -1,0 +1,132 @@
+import { greedyWithinBudget } from 'crux-retrieval'
+import { storeTokens } from 'crux-types'
+import { z } from 'zod'
+import { reportBudget } from '../../result/budget-report.js'
+import { contractEntries } from '../../result/crc-v1.js'
+import { answer } from '../../result/tool-result.js'
+import type { Services } from '../../server-options.js'
+import { defineTool, type ToolFacts } from '../define-tool.js'
+import { count } from '../fields.js'
+
+const input = z.object({
+  topic: z
+    .string()
+    .optional()
+    .describe(
+      'doc, pattern, resolution (of errors) or tool-output, also in the plural; or any other group of entries. Absent: everything.',
+    ),
+  query: z.string().optional().describe('Words that the entries should be about.'),
+  token_budget: count()
+    .optional()
+    .describe('Tokens; entries are given while they fit, at least one. Absent: up to 100 entries.'),
+})
+
+const output = z.object({
+  total_tokens: z.int().describe('Tokens of the values given.'),
+  returned: z.int().describe('Entries given.'),
+  left_out: z.int().describe('Entries that did not fit.'),
+})
+
+const PREFIX = '__bootstrap__::'
+const TOPICS: Readonly<Record<string, string>> = {
+  doc: 'doc',
+  docs: 'doc',
+  pattern: 'pattern',
+  patterns: 'pattern',
+  error: 'resolution',
+  errors: 'resolution',
+  resolution: 'resolution',
+  resolutions: 'resolution',
+  tool: 'tool-output',
+  'tool-output': 'tool-output',
+  'tool-outputs': 'tool-output',
+}
+
+/** Knowledge about this system, for agents that have just arrived. */
+export const getBootstrap = defineTool({
+  name: 'get_bootstrap',
+  plane: 'facts',
+  effect: 'read',
+  description:
+    "Learn how to use this memory: guides (doc), proven ways of working (pattern), what to do about errors (resolution) and the form of every tool's answer (tool-output). Ask for one topic, and set token_budget to bound the answer.",
+  outputDoc:
+    'Text: one line an entry, [<entity>] <key> = <value>, or a sentence when there is none; structuredContent {total_tokens, returned, left_out}.',
+  input,
+  output,
+  run: async (args, { facts }: Pick<Services, 'facts'>, { caller, tools }) => {
+    const asked = args.topic?.trim() ?? ''
+    const topic = TOPICS[asked.toLowerCase()] ?? asked
+    const budget = args.token_budget
+    const stored = await facts.bootstrap(caller, {
+      entityPrefix: topic === '' ? PREFIX : `${PREFIX}${topic}:`,
+      topK: 100,
+      ...(args.query === undefined ? {} : { query: args.query }),
+      ...(budget === undefined ? {} : { tokenBudget: budget }),
+    })
+    const documented = topic === 'tool-output' ? toolEntries(tools, stored.facts, args.query) : []
+    const fitting =
+      stored.leftOut > 0
+        ? 0
+        : fittingBeside(documented, stored.facts.length, budget, stored.totalTokens)
+    const entries = [...stored.facts, ...documented.slice(0, fitting)]
+    const totalTokens = documented
+      .slice(0, fitting)
+      .reduce((sum, { value }) => sum + storeTokens(value), stored.totalTokens)
+    const leftOut = stored.leftOut + documented.length - fitting
+    const empty =
+      topic === '' ? 'no bootstrap knowledge found' : `no bootstrap knowledge for topic '${asked}'`
+    return answer(
+      entries.length === 0
+        ? empty
+        : entries.map(({ entity, key, value }) => `[${entity}] ${key} = ${value}`).join('\n'),
+      {
+        structured: { total_tokens: totalTokens, returned: entries.length, left_out: leftOut },
+        budget: reportBudget(budget, { used: totalTokens, leftOut }),
+      },
+    )
+  },
+})
+
+interface Entry {
+  readonly entity: string
+  readonly key: string
+  readonly value: string
+}
+
+/** What every existing tool answers, as far as it is not stored already, and the envelope contract. */
+function toolEntries(
+  tools: readonly ToolFacts[],
+  stored: readonly Entry[],
+  query: string | undefined,
+): Entry[] {
+  const known = new Set(stored.map(({ entity, key }) => `${entity}\n${key}`))
+  const words = query?.toLowerCase().split(/\s+/).filter(Boolean)
+  return [
+    ...tools.map(({ name, outputDoc }) => ({
+      entity: `${PREFIX}tool-output:${name}`,
+      key: `${name} output schema`,
+      value: outputDoc,
+    })),
+    ...contractEntries(tools),
+  ].filter(({ entity, key, value }) => {
+    const text = `${entity} ${key} ${value}`.toLowerCase()
+    return (
+      !known.has(`${entity}\n${key}`) &&
+      (words === undefined || words.some((word) => text.includes(word)))
+    )
+  })
+}
+
+/** How many entries still fit; the first of an answer always does. */
+function fittingBeside(
+  entries: readonly Entry[],
+  given: number,
+  budget: number | undefined,
+  used: number,
+): number {
+  if (budget === undefined) return entries.length
+  const costs = entries.map(({ value }) => storeTokens(value))
+  const fitting = greedyWithinBudget(costs, budget - used)
+  const firstFits = (costs[0] ?? 0) <= budget - used
+  return given > 0 && !firstFits ? 0 : fitting
+}

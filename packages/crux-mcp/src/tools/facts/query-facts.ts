@@ -1,0 +1,170 @@
+import type { FactPage, FactQuery, RankedFact } from 'crux-memory'
+import { POINTER_TOKENS } from 'crux-retrieval'
+import { parseTime } from 'crux-types'
+import { z } from 'zod'
+import { reportBudget } from '../../result/budget-report.js'
+import { factEnvelope, factRow } from '../../result/fact-envelope.js'
+import { JsonText } from '../../result/json-text.js'
+import { answer, type ToolResult } from '../../result/tool-result.js'
+import type { Services } from '../../server-options.js'
+import { type CallContext, defineTool } from '../define-tool.js'
+import { count } from '../fields.js'
+import { envelopeSchema } from '../retrieval/search-hits.js'
+
+const FLOOR_REFUSAL = 'min_effective_confidence must be a number in 0.0..=1.0'
+const AS_OF_REFUSAL = 'as_of must be an RFC 3339 timestamp (e.g. 2026-01-15T00:00:00Z)'
+
+const input = z.object({
+  query: z
+    .string()
+    .optional()
+    .describe(
+      'Words, any of which must occur in the value, the key or the entity, letter for letter but in either case. Absent: everything.',
+    ),
+  entity: z.string().optional().describe('Exactly this entity.'),
+  entity_prefix: z
+    .string()
+    .optional()
+    .describe('Entities that start so, such as execplan: for all plans.'),
+  top_k: count().default(10).describe('Most facts; does not apply when there is a token_budget.'),
+  token_budget: count()
+    .optional()
+    .describe(
+      'Tokens for the values; what does not fit is pointed to at 40 tokens each, the rest counted. Absent: top_k alone decides.',
+    ),
+  include_superseded: z.boolean().default(false).describe('Also versions that were replaced.'),
+  as_of: z
+    .string()
+    .refine((text) => parseTime(text) !== undefined)
+    .optional()
+    .describe('RFC 3339 time; only facts that held then.'),
+  min_effective_confidence: z
+    .number()
+    .refine((value) => value >= 0 && value <= 1)
+    .optional()
+    .describe('0..1; leave out facts whose confidence, after ageing, is lower.'),
+})
+
+const output = z.object({
+  rows: z.array(
+    z.object({
+      fact_id: z.string(),
+      entity: z.string(),
+      key: z.string(),
+      value: z.string(),
+      confidence: z.number().describe('As stored; 0..1.'),
+      effective_confidence: z.number().describe('After ageing; 0..1.'),
+      horizon_class: z.enum(['volatile', 'medium', 'stable', 'none']),
+      freshness: z.enum(['fresh', 'stale', 'unknown']),
+      age_hours: z.int(),
+      superseded_by: z.string().nullable(),
+      actor: z.string().nullable(),
+    }),
+  ),
+  crc_v1: envelopeSchema.optional(),
+  filtered_below_threshold: z.int().describe('Facts under min_effective_confidence.'),
+})
+
+/** Recall facts. */
+export const queryFacts = defineTool({
+  name: 'query_facts',
+  plane: 'facts',
+  effect: 'read',
+  crc: 'fact',
+  description:
+    'Recall stored facts by words, by entity or by the start of an entity; the most trustworthy and newest first. Words match literally, so ask with the words that a fact would use. Set token_budget to bound the answer.',
+  outputDoc:
+    'Envelope of kind fact: pointers {id, score, epitome, reason}, content [{id, text}], meta; structuredContent {rows, crc_v1, filtered_below_threshold}, where rows are the facts given in full. No match answers with a sentence.',
+  input,
+  output,
+  alsoReads: ['contract'],
+  refusals: {
+    min_effective_confidence: () => FLOOR_REFUSAL,
+    as_of: () => AS_OF_REFUSAL,
+  },
+  run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
+    const page = await facts.query(call.caller, toFactQuery(args, call))
+    if (page.rows.length === 0) return nothingFound(page, args.token_budget)
+    return call.contract === 'crc-v1' ? enveloped(page, args) : plain(page, args.token_budget)
+  },
+})
+
+type Arguments = z.output<typeof input>
+
+function toFactQuery(args: Arguments, call: CallContext): FactQuery {
+  const asOf = args.as_of === undefined ? undefined : parseTime(args.as_of)
+  return {
+    topK: args.top_k,
+    includeSuperseded: args.include_superseded,
+    ...(args.query === undefined ? {} : { query: args.query }),
+    ...(args.entity === undefined ? {} : { entity: args.entity }),
+    ...(args.entity_prefix === undefined ? {} : { entityPrefix: args.entity_prefix }),
+    ...(args.token_budget === undefined
+      ? {}
+      : {
+          tokenBudget: args.token_budget,
+          overflow: call.contract === 'crc-v1' ? ('tiered' as const) : ('drop' as const),
+        }),
+    ...(asOf === undefined ? {} : { asOf }),
+    ...(args.min_effective_confidence === undefined
+      ? {}
+      : { minEffectiveConfidence: args.min_effective_confidence }),
+  }
+}
+
+function enveloped(page: FactPage, args: Arguments): ToolResult {
+  const budget = args.token_budget
+  const envelope = JSON.stringify(
+    factEnvelope(page, {
+      query: args.query,
+      entity: args.entity,
+      isBudgeted: budget !== undefined,
+    }),
+  )
+  const demoted = page.rows.length - page.hydrated
+  return answer(envelope, {
+    structured: {
+      rows: page.rows.slice(0, page.hydrated).map(factRow),
+      crc_v1: new JsonText(envelope),
+      filtered_below_threshold: page.filteredBelowThreshold,
+    },
+    budget: reportBudget(budget, {
+      used: page.totalTokens + POINTER_TOKENS * demoted,
+      leftOut: page.matched - page.rows.length,
+      isShortened: demoted > 0,
+    }),
+  })
+}
+
+function plain(page: FactPage, budget: number | undefined): ToolResult {
+  return answer(page.rows.map(factLine).join('\n'), {
+    structured: {
+      rows: page.rows.map(factRow),
+      filtered_below_threshold: page.filteredBelowThreshold,
+    },
+    budget: reportBudget(budget, {
+      used: page.totalTokens,
+      leftOut: page.matched - page.rows.length,
+    }),
+  })
+}
+
+function nothingFound(page: FactPage, budget: number | undefined): ToolResult {
+  const below = page.filteredBelowThreshold
+  return answer(
+    below > 0 && page.matched === 0
+      ? `no facts above confidence floor (${below} below threshold)`
+      : 'no facts found',
+    {
+      structured: { rows: [], filtered_below_threshold: below },
+      budget: reportBudget(budget, { used: 0, leftOut: 0 }),
+    },
+  )
+}
+
+function factLine({ fact, entity, effectiveConfidence, freshness, ageHours }: RankedFact): string {
+  return (
+    `[${entity}] ${fact.key} = ${fact.value} (confidence=${fact.confidence.toFixed(2)}, ` +
+    `effective_confidence=${effectiveConfidence.toFixed(2)}, freshness=${freshness}, age_hours=${ageHours})`
+  )
+}

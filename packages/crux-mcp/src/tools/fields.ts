@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { invalidArguments } from './parse-arguments.js'
+
+/** A whole number of at least 0; larger ones than a double holds are refused. */
+export function count(): z.ZodInt {
+  return z.int().refine((value) => value >= 0, 'expected an integer of 0 or more')
+}
+
+/** The argument of every segment tool that says whose documents are meant. */
+export const tenantId = z
+  .string()
+  .describe('Tenant whose documents are searched: one concrete name, never empty or *.')
+
+/** @throws {CruxError} `ARGUMENTS_INVALID` for an empty tenant or a wildcard. */
+export function requireConcreteTenant(tenant: string): string {
+  const trimmed = tenant.trim()
+  if (trimmed === '' || trimmed === '*') {
+    throw invalidArguments('tenant_id must name one concrete tenant')
+  }
+  return tenant
+}

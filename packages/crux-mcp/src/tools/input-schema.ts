@@ -1,0 +1,24 @@
+import { z } from 'zod'
+
+/**
+ * The JSON Schema of a tool's arguments: a plain flat object without references, so that every
+ * known client accepts it.
+ */
+export function inputSchemaOf(input: z.ZodObject): Readonly<Record<string, unknown>> {
+  const schema = z.toJSONSchema(input, {
+    io: 'input',
+    reused: 'inline',
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.additionalProperties
+      delete jsonSchema.propertyNames
+      // Zod bounds every integer by what a double holds exactly.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+    },
+  })
+  return {
+    type: 'object',
+    properties: schema.properties ?? {},
+    required: schema.required ?? [],
+  }
+}

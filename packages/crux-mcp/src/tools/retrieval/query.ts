@@ -1,0 +1,85 @@
+import { POINTER_TOKENS, pointersWithinBudget } from 'crux-retrieval'
+import { z } from 'zod'
+import { reportBudget } from '../../result/budget-report.js'
+import { reportCoverage } from '../../result/coverage-report.js'
+import { searchEnvelope } from '../../result/search-envelope.js'
+import { answer } from '../../result/tool-result.js'
+import type { Services } from '../../server-options.js'
+import { defineTool } from '../define-tool.js'
+import { count, requireConcreteTenant, tenantId } from '../fields.js'
+import { writeRetrieval } from './retrieval-answer.js'
+import {
+  coverageSchema,
+  envelopeSchema,
+  fullTokens,
+  hitPointer,
+  hitRow,
+  hitSchema,
+} from './search-hits.js'
+import { hitLabels, retrievalMeta } from './semantic-labels.js'
+
+const input = z.object({
+  tenant_id: tenantId,
+  query: z.string().describe('Words or a question; matched by stemmed words, best passages first.'),
+  limit: count().default(10).describe('Most hits.'),
+  token_budget: count()
+    .optional()
+    .describe('Tokens for pointers, at 40 each; at least one is given. Absent: all of limit.'),
+  min_score: z
+    .number()
+    .optional()
+    .describe('Leave out hits that score lower; how many is in coverage.below_floor.'),
+})
+
+const output = z.object({
+  results: z.array(hitSchema),
+  total_candidates: z.int().describe('Hits before the floor, the limit and the budget.'),
+  coverage: coverageSchema,
+  meta: z.looseObject({}),
+  crc_v1: envelopeSchema,
+})
+
+/** Ranked pointers to passages of documents. */
+export const query = defineTool({
+  name: 'query',
+  plane: 'retrieval',
+  effect: 'read',
+  crc: 'search',
+  description:
+    'Search the ingested documents of a tenant and get pointers to the best passages, cheap enough to ask for many. Read the ones that matter with query_expand. The coverage tells which words of the question no document holds: when it is low, the corpus does not know. Set token_budget to bound the answer.',
+  outputDoc:
+    'Envelope of kind search: pointers {id, score, chunk_ref}, meta with coverage {score, missing_tokens, below_floor, gaps} and total_candidates; structuredContent adds results with rank, scores and lengths. An empty index answers with a sentence.',
+  input,
+  output,
+  alsoReads: ['contract'],
+  run: async (args, services: Pick<Services, 'documents' | 'semanticProfile'>, call) => {
+    const tenant = requireConcreteTenant(args.tenant_id)
+    const found = await services.documents.search(call.caller, {
+      tenant,
+      query: args.query,
+      limit: args.limit,
+      ...(args.min_score === undefined ? {} : { minScore: args.min_score }),
+    })
+    if (found.isEmpty) return answer('index is empty — ingest data first')
+    const budget = args.token_budget
+    const hits =
+      budget === undefined ? found.hits : found.hits.slice(0, pointersWithinBudget(budget))
+    const labels = hitLabels(found.scoreSpace, services)
+    const legacy = {
+      results: hits.map((hit) => hitRow(hit, labels)),
+      total_candidates: found.totalCandidates,
+      coverage: reportCoverage(found.coverage),
+      meta: retrievalMeta(labels, found.scoreMergeRule, services),
+    }
+    return writeRetrieval(
+      legacy,
+      call.contract === 'crc-v1'
+        ? searchEnvelope('search', legacy, 'results', hits.map(hitPointer), fullTokens(hits))
+        : undefined,
+      reportBudget(budget, {
+        used: POINTER_TOKENS * hits.length,
+        leftOut: found.hits.length - hits.length,
+      }),
+    )
+  },
+})
