@@ -1,13 +1,5 @@
 import { BlockList, isIP } from 'node:net'
 
-/** True for an address or name that only this machine can reach. */
-export function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  if (name === 'localhost' || name.endsWith('.localhost')) return true
-  if (isIP(name) === 0) return false
-  return LOOPBACK.check(name, isIP(name) === 6 ? 'ipv6' : 'ipv4')
-}
-
 /** True for `address/prefix`, or a bare address. */
 export function isCidr(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
@@ -37,5 +29,3 @@ function blockList(ranges: readonly string[]): BlockList {
   }
   return known
 }
-
-const LOOPBACK = blockList(['127.0.0.0/8', '::1/128'])

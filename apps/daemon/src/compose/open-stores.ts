@@ -1,0 +1,79 @@
+import { type DocumentStore, openDocumentStore } from 'crux-documents'
+import { type FactStore, openFactStore } from 'crux-memory'
+import type { Embedder } from 'crux-retrieval'
+import type { Hashes } from 'crux-segment'
+import { openSessionStore, type SessionStore } from 'crux-session'
+import {
+  createMemoryJournal,
+  type Journal,
+  openFileJournal,
+  openFileSegmentStore,
+} from 'crux-storage'
+import type { Clock } from 'crux-types'
+import type { Config } from '../config/load.js'
+import { withDefaultTtl } from './session-ttl.js'
+import { type JournalEvents, watchJournal } from './watched-journal.js'
+
+/** Everything that holds state, open. */
+export interface Stores {
+  readonly facts: FactStore
+  readonly documents: DocumentStore
+  readonly sessions: SessionStore
+}
+
+/** What {@link openStores} works with. */
+export interface StoreOptions {
+  readonly config: Config
+  readonly clock: Clock
+  readonly hashes: Hashes
+  /** Null leaves the fact store without vectors. */
+  readonly embedder: Embedder | null
+  readonly events: JournalEvents
+  readonly onWarning: (message: string) => void
+  /** Called at each named step of a seal. */
+  readonly failpoint: (name: string) => void
+  /** Takes what undoes an opening; undone in reverse order, also when a later one fails. */
+  readonly onClose: (close: () => Promise<void>) => void
+}
+
+/** Open journals, segments and the stores over them. @throws {CruxError} The codes of the packages. */
+export async function openStores(options: StoreOptions): Promise<Stores> {
+  const { config, clock, hashes, embedder, events, onWarning, onClose } = options
+  const keep = <T extends { close(): Promise<void> }>(opened: T): T => {
+    onClose(() => opened.close())
+    return opened
+  }
+  const files = keep(await openFileJournal({ dir: config.dataDir, clock, onWarning }))
+  const segments = keep(
+    await openFileSegmentStore({
+      dir: config.dataDir,
+      clock,
+      onWarning,
+      failpoint: options.failpoint,
+    }),
+  )
+  const watched = (journal: Journal): Journal => watchJournal(journal, events, clock)
+  const journal = watched(files)
+  const facts = keep(
+    await openFactStore({
+      journal: config.factPersistence ? journal : watched(keep(createMemoryJournal())),
+      clock,
+      privacy: {
+        alwaysPrivate: config.alwaysPrivatePrefixes,
+        share: config.sharePrefixesOverride,
+      },
+      decay: {
+        volatileHours: config.decayVolatileHours,
+        mediumDays: config.decayMediumDays,
+        stableDays: config.decayStableDays,
+      },
+      embedder,
+      onWarning,
+    }),
+  )
+  const sessions = keep(await openSessionStore({ journal, clock, onWarning }))
+  const documents = keep(
+    await openDocumentStore({ segments, clock, buildIndex: config.buildCcxi, hashes, onWarning }),
+  )
+  return { facts, documents, sessions: withDefaultTtl(sessions, config.sessionTtlDefault) }
+}

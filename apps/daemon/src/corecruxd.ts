@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { CruxError, systemClock } from 'crux-types'
+import { type ConfigSources, loadConfig } from './config/load.js'
+import { VARIABLES } from './config/variables.js'
+import { startDaemon } from './daemon.js'
+import { EXIT_REFUSED, EXIT_USAGE } from './errors.js'
+import { createLog } from './log.js'
+import { runStdioRelay } from './stdio/relay.js'
+import { readBuildInfo } from './version.js'
+
+/** The parts of a node process that the programs use. */
+export type ProcessLike = Pick<
+  NodeJS.Process,
+  'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'cwd' | 'pid' | 'on' | 'off' | 'exit' | 'kill'
+>
+
+const HELP = `corecruxd - memory and retrieval for agents, on this machine
+
+Usage:
+  corecruxd                      run the daemon until SIGTERM or SIGINT
+  corecruxd mcp-stdio [--spawn]  speak MCP on standard input and output, for clients that start a
+                                 command; --spawn starts a daemon when none runs
+  corecruxd --version            print the version
+  corecruxd --help               print this
+
+Settings are environment variables and a YAML file; see docs/configuration.md. The ones used most:
+  CORECRUXD_DATA_DIR    where everything is kept (default ~/.local/share/crux)
+  CORECRUXD_HTTP_PORT   HTTP API (default 14800)
+  CORECRUXD_MCP_PORT    MCP (default 14801)
+  CRUX_AGENT_TOKENS     who may call MCP, as name:token,name:token
+`
+
+/**
+ * The program `corecruxd`.
+ *
+ * @returns Its exit status: 0 after a clean stop, 64 for a command line that makes no sense, 78 for a
+ *   refused start.
+ */
+export async function corecruxd(proc: ProcessLike): Promise<number> {
+  const [first, ...rest] = proc.argv.slice(2)
+  switch (first) {
+    case undefined:
+      return runDaemon(proc)
+    case '--version':
+    case '-V':
+    case 'version': {
+      const { version, commit } = readBuildInfo()
+      proc.stdout.write(`corecruxd ${version} (${commit})\n`)
+      return 0
+    }
+    case '--help':
+    case '-h':
+    case 'help':
+      proc.stdout.write(HELP)
+      return 0
+    case 'mcp-stdio':
+      return runRelay(proc, rest)
+    default:
+      proc.stderr.write(`corecruxd: unknown argument ${JSON.stringify(first)}\n\n${HELP}`)
+      return EXIT_USAGE
+  }
+}
+
+async function runDaemon(proc: ProcessLike): Promise<number> {
+  let signals = 0
+  let onSignal = (): void => undefined
+  const signalled = new Promise<void>((resolve) => {
+    onSignal = () => {
+      signals += 1
+      if (signals > 1) proc.exit(130)
+      resolve()
+    }
+  })
+  proc.on('SIGTERM', onSignal)
+  proc.on('SIGINT', onSignal)
+  try {
+    const { config, warnings } = await loadConfig(configSources(proc))
+    const log = createLog(config, proc.stderr)
+    const daemon = await startDaemon(config, {
+      log,
+      warnings,
+      clock: systemClock,
+      pid: proc.pid,
+      crash: () => proc.kill(proc.pid, 'SIGKILL'),
+    })
+    proc.stdout.write(`${daemon.readyLine}\n`)
+    await signalled
+    log.info('stopping: requests in flight may finish')
+    await daemon.stop()
+    return 0
+  } catch (error) {
+    return refuse(proc, error)
+  } finally {
+    proc.off('SIGTERM', onSignal)
+    proc.off('SIGINT', onSignal)
+  }
+}
+
+async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<number> {
+  const unknown = args.find((arg) => arg !== '--spawn')
+  if (unknown !== undefined) {
+    proc.stderr.write(`corecruxd mcp-stdio: unknown argument ${JSON.stringify(unknown)}\n\n${HELP}`)
+    return EXIT_USAGE
+  }
+  try {
+    const { config } = await loadConfig(configSources(proc))
+    return await runStdioRelay({
+      url: config.mcpUrl,
+      token: config.agentToken,
+      input: proc.stdin,
+      output: proc.stdout,
+      errorOutput: proc.stderr,
+    })
+  } catch (error) {
+    return refuse(proc, error)
+  }
+}
+
+/** Where the settings of a process come from. */
+export function configSources(proc: Pick<ProcessLike, 'env' | 'cwd'>): ConfigSources {
+  return {
+    env: proc.env,
+    homeDir: homedir(),
+    workDir: proc.cwd(),
+    readFile: async (path) => {
+      try {
+        return await readFile(path, 'utf8')
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+        throw error
+      }
+    },
+  }
+}
+
+function refuse(proc: ProcessLike, error: unknown): number {
+  if (error instanceof CruxError) {
+    proc.stderr.write(`corecruxd: ${error.message}\n`)
+    return EXIT_REFUSED
+  }
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  proc.stderr.write(
+    `corecruxd: unexpected failure, please report it with ${VARIABLES.logLevel.name}=debug: ${what}\n`,
+  )
+  return 1
+}

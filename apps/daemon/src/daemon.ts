@@ -1,0 +1,246 @@
+import { statfs } from 'node:fs/promises'
+import { type McpServer, type Services, startMcpServer } from 'crux-mcp'
+import { createLocalHashEmbedder, semanticProfile } from 'crux-retrieval'
+import { loadHashes } from 'crux-segment'
+import { openDataDirectory } from 'crux-storage'
+import { ANONYMOUS, type Clock, CruxError } from 'crux-types'
+import { openBackup } from './backup/backup.js'
+import { checkPosture } from './compose/guards.js'
+import { createHealth } from './compose/health.js'
+import { openStores, type Stores } from './compose/open-stores.js'
+import { createSnapshotPlan } from './compose/snapshots.js'
+import type { Config } from './config/load.js'
+import { createHttpApp } from './http/app.js'
+import { type HttpListener, listenError, listenHttp } from './http/listener.js'
+import type { Log } from './log.js'
+import { createMetrics } from './metrics.js'
+import { readBuildInfo } from './version.js'
+
+/** What a daemon gets from outside. */
+export interface DaemonDependencies {
+  readonly log: Log
+  readonly clock: Clock
+  readonly pid: number
+  /** Ends the process on the spot, for the failpoints of crash tests. */
+  readonly crash: () => void
+  /** Sentences of the configuration, for the log and `/readyz`. */
+  readonly warnings?: readonly string[]
+}
+
+/** A daemon that answers on all its listeners. */
+export interface Daemon {
+  /** `http://HOST:PORT` */
+  readonly httpUrl: string
+  /** `http://HOST:PORT/mcp`; undefined when MCP is off. */
+  readonly mcpUrl: string | undefined
+  /** The line that says so, for scripts. */
+  readonly readyLine: string
+  /** Let requests in flight finish within the drain time, keep snapshots, release everything; safe to call twice. */
+  stop(): Promise<void>
+}
+
+const REAP_EVERY_MS = 60_000
+
+/**
+ * Own the data directory, open what is in it and serve it.
+ *
+ * Listeners are bound before the stores are open and answer 503 until then.
+ *
+ * @throws {CruxError} A start that is refused; nothing is left open. The message names the fix.
+ */
+export async function startDaemon(
+  config: Config,
+  dependencies: DaemonDependencies,
+): Promise<Daemon> {
+  const { log } = dependencies
+  const undo: (() => Promise<void>)[] = []
+  const onClose = (close: () => Promise<void>): void => void undo.push(close)
+  const closeAll = async (): Promise<void> => {
+    for (let close = undo.pop(); close !== undefined; close = undo.pop()) {
+      await close().catch((error: unknown) => log.warn({ err: error }, 'closing failed'))
+    }
+  }
+  try {
+    return await start(config, dependencies, { onClose, closeAll })
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function start(
+  config: Config,
+  { log, clock, pid, crash, warnings = [] }: DaemonDependencies,
+  lifetime: { onClose: (close: () => Promise<void>) => void; closeAll: () => Promise<void> },
+): Promise<Daemon> {
+  const { onClose, closeAll } = lifetime
+  const agents = checkPosture(config)
+  const build = readBuildInfo()
+  const metrics = createMetrics(build)
+  const hashes = await loadHashes()
+  const embedder = config.localEmbedder ? createLocalHashEmbedder({ hashes }) : null
+  let stores: Stores | undefined
+  const opened = (): Stores => {
+    // Nobody gets here: both listeners answer 503 until the stores are open.
+    if (stores === undefined) throw new Error('the stores are not open yet')
+    return stores
+  }
+  const services: Services = {
+    clock,
+    get facts() {
+      return opened().facts
+    },
+    get documents() {
+      return opened().documents
+    },
+    get sessions() {
+      return opened().sessions
+    },
+    ...(embedder === null ? {} : { semanticProfile: semanticProfile(embedder, hashes) }),
+  }
+  const isReady = (): boolean => stores !== undefined
+  const health = createHealth({
+    isOpen: isReady,
+    room: async () => {
+      const { bsize, blocks, bavail } = await statfs(config.dataDir)
+      return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
+    },
+    warnings: () => opened().documents.stats().warnings,
+  })
+  const onWarning = (sentence: string): void => {
+    log.warn(sentence)
+    health.warn(sentence)
+  }
+  for (const sentence of warnings) log.warn(sentence)
+  if (!config.factPersistence) {
+    onWarning('CORECRUXD_FACT_PERSISTENCE is off: facts are lost when the daemon stops')
+  }
+  if (config.mcpEnabled) {
+    log.info(
+      agents.length === 0
+        ? 'MCP has no agent tokens: whoever reaches it is served, with home tenant default and every tenant readable'
+        : `MCP serves ${agents.length} agents; those without CORECRUXD_AGENT_TENANTS read every tenant`,
+    )
+  }
+  const app = createHttpApp({
+    config,
+    services,
+    isReady,
+    health,
+    metrics,
+    log,
+    clock,
+    build,
+    backup: (signal) => openBackup(config.dataDir, signal),
+  })
+
+  const directory = await openDataDirectory({ dir: config.dataDir })
+  onClose(() => directory.close())
+  const http = await listenHttp(app, { host: config.httpHost, port: config.httpPort })
+  onClose(() => http.close())
+  const mcp = config.mcpEnabled
+    ? await listenMcp({
+        host: config.mcpHost,
+        port: config.mcpPort,
+        services,
+        version: build.version,
+        agents,
+        anonymous: ANONYMOUS,
+        allowedHosts: config.allowedHosts,
+        allowedOrigins: config.allowedOrigins,
+        maxBodyBytes: config.maxRequestBodyBytes,
+        isReady,
+        log,
+        metrics: metrics.mcp,
+        features: { memoryPanel: config.featureMemoryPanel },
+      })
+    : undefined
+  if (mcp !== undefined) onClose(() => mcp.close())
+  await directory.setHttpPort(http.port)
+
+  const snapshots = createSnapshotPlan(
+    (stream) =>
+      stream === 'facts' ? stores?.facts : stream === 'sessions' ? stores?.sessions : undefined,
+    log,
+  )
+  const openedStores = await openStores({
+    config,
+    clock,
+    hashes,
+    embedder,
+    onWarning,
+    onClose,
+    events: {
+      applied: (stream, bytes) => snapshots.grew(stream, bytes),
+      appended: (stream, seconds) => metrics.append(stream, seconds),
+      failed(error) {
+        const reason = error instanceof CruxError ? error.code : 'UNKNOWN'
+        metrics.writeRejected(reason)
+        health.reportWrites(
+          `a write failed (${messageOf(error)}); reads go on, make room or mend the disk and restart the daemon`,
+        )
+        log.error({ err: error }, 'the journal refused a write')
+      },
+    },
+    failpoint(name) {
+      if (name === config.storageFailpoint) crash()
+    },
+  })
+  stores = openedStores
+  const reaper = setInterval(() => {
+    openedStores.sessions
+      .reap()
+      .catch((error: unknown) => log.warn({ err: error }, 'expired sessions were not removed'))
+  }, REAP_EVERY_MS)
+  reaper.unref()
+
+  let stopping: Promise<void> | undefined
+  const stop = async (): Promise<void> => {
+    clearInterval(reaper)
+    await drain(http, mcp, config.shutdownDrainSecs * 1000, log)
+    await snapshots.takeAll()
+    await closeAll()
+  }
+  return {
+    httpUrl: http.url,
+    mcpUrl: mcp?.url,
+    readyLine: `corecruxd ready http=${http.url} mcp=${mcp?.url ?? 'off'} data=${config.dataDir} pid=${pid}`,
+    stop() {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+async function listenMcp(options: Parameters<typeof startMcpServer>[0]): Promise<McpServer> {
+  try {
+    return await startMcpServer(options)
+  } catch (cause) {
+    const { host, port } = options
+    throw listenError(cause, { host, port, variable: 'CORECRUXD_MCP_PORT' })
+  }
+}
+
+/** Stop accepting and wait for requests in flight, for at most `limitMs`. */
+async function drain(
+  http: HttpListener,
+  mcp: McpServer | undefined,
+  limitMs: number,
+  log: Log,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const isDone = await Promise.race([
+    Promise.all([http.close(), mcp?.close()]).then(() => true),
+    new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), limitMs)
+    }),
+  ])
+  clearTimeout(timer)
+  if (isDone) return
+  log.warn({ limitMs }, 'requests were still in flight at the end of the drain time')
+  http.closeNow()
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

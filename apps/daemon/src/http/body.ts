@@ -1,0 +1,50 @@
+import { ProblemError } from './problem.js'
+
+/**
+ * All bytes of a request's body.
+ *
+ * @param limit - Most bytes; a body that announces more is refused before it is read.
+ * @param signal - Aborts the reading.
+ * @throws {ProblemError} 413 naming the setting that bounds it; 408 when `signal` ends first.
+ */
+export async function readBody(
+  request: Request,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const announced = Number(request.headers.get('content-length') ?? 0)
+  if (announced > limit) throw tooLarge(limit)
+  if (request.body === null) return new Uint8Array(0)
+  const reader = request.body.getReader()
+  const cancel = (): void => {
+    reader.cancel().catch(() => undefined)
+  }
+  signal.addEventListener('abort', cancel, { once: true })
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (signal.aborted)
+        throw new ProblemError('request-timeout', 'the body did not arrive in time')
+      if (done) break
+      size += value.byteLength
+      if (size > limit) {
+        cancel()
+        throw tooLarge(limit)
+      }
+      chunks.push(value)
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+function tooLarge(limit: number): ProblemError {
+  return new ProblemError(
+    'payload-too-large',
+    `the body is over ${limit} bytes; send less at a time, or raise CORECRUXD_MAX_REQUEST_BODY_BYTES`,
+    { headers: { connection: 'close' } },
+  )
+}

@@ -1,0 +1,22 @@
+import type { Services } from 'crux-mcp'
+import type { Clock } from 'crux-types'
+import type { Health } from '../compose/health.js'
+import type { Config } from '../config/load.js'
+import type { Log } from '../log.js'
+import type { Metrics } from '../metrics.js'
+import type { BuildInfo } from '../version.js'
+
+/** What the HTTP API stands on. */
+export interface HttpDependencies {
+  readonly config: Config
+  /** Read at each request: the stores may still be opening when the API is built. */
+  readonly services: Services
+  readonly isReady: () => boolean
+  readonly health: Health
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly clock: Clock
+  readonly build: BuildInfo
+  /** A tar archive of a consistent copy of the data directory. */
+  readonly backup: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
+}

@@ -1,0 +1,135 @@
+import { CruxError, hasCode } from 'crux-types'
+
+const TITLES = {
+  'bad-request': [400, 'Bad Request'],
+  unauthorized: [401, 'Unauthorized'],
+  forbidden: [403, 'Forbidden'],
+  'not-found': [404, 'Not Found'],
+  'method-not-allowed': [405, 'Method Not Allowed'],
+  'request-timeout': [408, 'Request Timeout'],
+  conflict: [409, 'Conflict'],
+  'payload-too-large': [413, 'Payload Too Large'],
+  'unsupported-media-type': [415, 'Unsupported Media Type'],
+  'unprocessable-entity': [422, 'Unprocessable Entity'],
+  'rate-limited': [429, 'Too Many Requests'],
+  internal: [500, 'Internal Server Error'],
+  'service-unavailable': [503, 'Service Unavailable'],
+  overloaded: [503, 'Service Overloaded'],
+} as const satisfies Record<string, readonly [number, string]>
+
+/** Last part of a problem's `type`. */
+export type ProblemSlug = keyof typeof TITLES
+
+/** An answer that says what went wrong, in the form of RFC 9457. */
+export interface Problem {
+  readonly slug: ProblemSlug
+  readonly detail: string
+  /** Further members at the top level, such as `code`. */
+  readonly extensions: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Thrown in a route to answer a {@link Problem}. */
+export class ProblemError extends CruxError<'HTTP_PROBLEM'> {
+  readonly problem: Problem
+
+  constructor(
+    slug: ProblemSlug,
+    detail: string,
+    more: {
+      extensions?: Readonly<Record<string, unknown>>
+      headers?: Readonly<Record<string, string>>
+    } = {},
+  ) {
+    super('HTTP_PROBLEM', detail)
+    const { extensions = {}, headers = {} } = more
+    this.problem = { slug, detail, extensions, headers }
+  }
+}
+
+/** HTTP status of a problem. */
+export function problemStatus(slug: ProblemSlug): number {
+  return TITLES[slug][0]
+}
+
+/** The response that carries a problem. */
+export function problemResponse(problem: Problem): Response {
+  const [status, title] = TITLES[problem.slug]
+  const body = {
+    type: `https://errors.cuecrux.com/${problem.slug}`,
+    title,
+    status,
+    detail: problem.detail,
+    ...problem.extensions,
+  }
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...problem.headers, 'content-type': 'application/problem+json' },
+  })
+}
+
+/** For each code of a store: how it is answered, with the members of `data` that become extensions. */
+const BY_CODE: Readonly<
+  Record<string, { slug: ProblemSlug; code?: string; members?: Record<string, string> }>
+> = {
+  TENANT_INVALID: { slug: 'bad-request' },
+  TENANT_FORBIDDEN: {
+    slug: 'forbidden',
+    code: 'TENANT_FORBIDDEN',
+    members: { tenant: 'tenantId' },
+  },
+  READ_ONLY_CALLER: { slug: 'forbidden' },
+  TEXT_INVALID: { slug: 'bad-request' },
+  JSON_INVALID: { slug: 'bad-request' },
+
+  FACT_INVALID: { slug: 'bad-request' },
+  PRIVATE_NEEDS_IDENTITY: { slug: 'bad-request' },
+  SUPERSEDES_INVALID: { slug: 'bad-request' },
+  ENTITY_RESERVED: { slug: 'forbidden', code: 'RESERVED_ENTITY_PREFIX' },
+
+  DOCUMENT_INVALID: { slug: 'unprocessable-entity' },
+  DOCUMENT_DUPLICATE: { slug: 'unprocessable-entity' },
+  INGEST_TOO_LARGE: { slug: 'payload-too-large' },
+  EXPAND_TOO_LARGE: { slug: 'payload-too-large' },
+
+  JOURNAL_POISONED: { slug: 'service-unavailable', code: 'IO_WRITE_FAILED' },
+  JOURNAL_CLOSED: { slug: 'service-unavailable' },
+  JOURNAL_CONFLICT: { slug: 'conflict' },
+  STORAGE_WRITE_FAILED: { slug: 'service-unavailable', code: 'IO_WRITE_FAILED' },
+  SEGMENT_STORE_CLOSED: { slug: 'service-unavailable' },
+  DOCUMENT_STORE_CLOSED: { slug: 'service-unavailable' },
+  BACKUP_UNSTABLE: { slug: 'service-unavailable' },
+}
+
+/**
+ * How an error is answered. Only what the caller can mend, and a disk that takes no writes, is told
+ * in detail; anything else is `internal`, without its message.
+ *
+ * @returns `isOurs` when it belongs in the log as a fault of the daemon.
+ */
+export function problemOf(error: unknown): { problem: Problem; isOurs: boolean } {
+  if (error instanceof ProblemError) {
+    return { problem: error.problem, isOurs: problemStatus(error.problem.slug) === 500 }
+  }
+  const rule = error instanceof CruxError ? BY_CODE[error.code] : undefined
+  if (!(error instanceof CruxError) || rule === undefined) {
+    const code = hasCode(error, 'SEGMENT_CORRUPT') ? { code: 'SEGMENT_CORRUPT' } : {}
+    return {
+      problem: {
+        slug: 'internal',
+        detail: 'internal server error; the log names it under this x-request-id',
+        extensions: code,
+        headers: {},
+      },
+      isOurs: true,
+    }
+  }
+  const extensions: Record<string, unknown> = rule.code === undefined ? {} : { code: rule.code }
+  for (const [member, name] of Object.entries(rule.members ?? {})) {
+    extensions[name] = error.data[member]
+  }
+  return {
+    problem: { slug: rule.slug, detail: error.message, extensions, headers: {} },
+    isOurs: problemStatus(rule.slug) >= 500,
+  }
+}

@@ -1,0 +1,35 @@
+import type { HttpDependencies } from '../dependencies.js'
+import type { InflightGate } from '../ingress.js'
+import { openApiDocument } from '../openapi.js'
+import { defineRoute, type Route } from '../route.js'
+import { adminRoutes } from './admin.js'
+import { factRoutes } from './facts.js'
+import { ingestRoutes } from './ingest.js'
+import { probeRoutes } from './probes.js'
+import { textSearchRoutes } from './text-search.js'
+
+/** Every route of the HTTP API. */
+export function allRoutes(
+  dependencies: HttpDependencies,
+  inflight: Pick<InflightGate, 'count'>,
+): readonly Route[] {
+  const routes: Route[] = [
+    ...probeRoutes(dependencies, inflight),
+    ...factRoutes(dependencies),
+    ...ingestRoutes(dependencies),
+    ...textSearchRoutes(dependencies),
+    ...adminRoutes(dependencies),
+  ]
+  routes.push(
+    defineRoute({
+      method: 'GET',
+      path: '/v1/openapi.json',
+      summary: 'This API as an OpenAPI document.',
+      access: 'public',
+      isEarly: true,
+      replies: { 200: { description: 'OpenAPI 3.1.' } },
+      run: () => ({ status: 200, json: openApiDocument(routes, dependencies.build) }),
+    }),
+  )
+  return routes
+}
