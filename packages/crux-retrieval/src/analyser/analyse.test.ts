@@ -103,11 +103,8 @@ describe('TermTable', () => {
           const table = new TermTable()
           for (const text of texts) {
             const numbers: number[] = []
-            for (let at = 0; at < text.length; ) {
-              at = table.read(text, at, Math.min(at + piece, text.length), (term) =>
-                numbers.push(term),
-              )
-            }
+            table.open(text)
+            while (table.read(piece, (term) => numbers.push(term)));
             expect(numbers.map((number) => table.terms[number])).toEqual(terms(text))
           }
         },
@@ -122,7 +119,8 @@ describe('TermTable', () => {
     const long = `${'y'.repeat(500)}Z`
     const text = `${words.join(' ')} ${long} ${words.join(' ')} ${long}`
     const numbers: number[] = []
-    table.read(text, 0, text.length, (term) => numbers.push(term))
+    table.open(text)
+    table.read(text.length, (term) => numbers.push(term))
     expect(numbers.map((number) => table.terms[number])).toEqual(terms(text))
     expect(new Set(table.terms).size).toBe(table.terms.length)
   })

@@ -5,13 +5,18 @@ import { stem } from './stem.js'
 const LONGEST_KNOWN_WORD = 64
 /** Words remembered before the memory of words starts anew; terms keep their numbers. */
 const MOST_KNOWN_WORDS = 1 << 18
-const FIRST_SLOTS = 1 << 13
+/**
+ * Room at first. Small on purpose: arrays then grow while the engine still interprets, which keeps it
+ * from compiling code for arrays that never grow and throwing that away (a third of a first build).
+ */
+const FIRST_SLOTS = 1 << 4
 
 /**
  * Numbers for the terms of many texts, handed out in order of first sight.
  *
- * Made for building an index: a word seen before costs a hash over its units and one comparison,
- * with no string and no stemming. Gives the terms of `analyse`, which a test holds.
+ * Made for building an index: a text is copied into an array of its units, where reading one is far
+ * cheaper than from the string, and a word seen before costs a hash over its units and one
+ * comparison, with no string and no stemming. Gives the terms of `analyse`, which a test holds.
  *
  * ```
  * slots:  hash of word -> word number + 1, open addressing, at most half full
@@ -22,63 +27,70 @@ export class TermTable {
   /** Terms by number. */
   readonly terms: string[] = []
   private readonly numbers = new Map<string, number>()
-  private readonly word = new Uint16Array(LONGEST_KNOWN_WORD)
   private slots = new Int32Array(FIRST_SLOTS)
   private hashes = new Int32Array(FIRST_SLOTS / 2)
   private wordTerms = new Int32Array(FIRST_SLOTS / 2)
   private starts = new Uint32Array(FIRST_SLOTS / 2 + 1)
   private units = new Uint16Array(FIRST_SLOTS * 4)
   private knownWords = 0
+  private text = ''
+  /** Units of the text; those of words that were read are lower-cased. */
+  private textUnits = new Uint16Array(0)
+  private at = 0
+
+  /** Begin to read a text; what was left of the one before is dropped. */
+  open(text: string): void {
+    if (text.length > this.textUnits.length) this.textUnits = new Uint16Array(text.length * 2)
+    const { buffer } = this.textUnits
+    Buffer.from(buffer).write(text, 'utf16le')
+    this.text = text
+    this.at = 0
+  }
 
   /**
-   * Give the term number of each token of a piece of a text to `take`, in order.
+   * Give the term number of each token to `take`, in order, over about the next `most` units.
    *
-   * @param from - Start of the piece in UTF-16 units; must not be inside a word.
-   * @param to - End of the piece, exclusive; a word that starts before it is taken whole.
-   * @returns Where the last word taken, or the piece, ends: the start of the next piece.
+   * @returns False at the end of the text.
    */
-  read(text: string, from: number, to: number, take: (term: number) => void): number {
-    const word = this.word
-    const length = text.length
-    let at = from
+  read(most: number, take: (term: number) => void): boolean {
+    const { text, textUnits: units } = this
+    const wordUnits = ASCII_WORD_UNITS
+    const { length } = text
+    const to = Math.min(this.at + most, length)
+    let at = this.at
     while (at < to) {
       const start = at
       let hash = 0x811c9dc5 | 0
-      let size = 0
       let isAscii = true
       while (at < length) {
-        const code = text.charCodeAt(at)
+        const code = units[at] as number // `at` is below the length, here and below
         if (code < 0x80) {
-          const unit = ASCII_WORD_UNITS[code]
-          if (!unit) break
+          const unit = wordUnits[code] as number
+          if (unit === 0) break
+          if (unit !== code) units[at] = unit
           hash = Math.imul(hash ^ unit, 0x01000193)
-          word[size++] = unit // past the end of the scratch it is dropped; `size` still counts
           at += 1
         } else {
-          let left = wideWordUnits(text, at)
-          if (left === 0) break
+          const wide = wideWordUnits(text, at)
+          if (wide === 0) break
           isAscii = false
-          for (; left > 0; left--) {
-            const unit = text.charCodeAt(at++)
-            hash = Math.imul(hash ^ unit, 0x01000193)
-            word[size++] = unit
+          for (const end = at + wide; at < end; at++) {
+            hash = Math.imul(hash ^ (units[at] as number), 0x01000193)
           }
         }
       }
-      if (size > 1 || (size > 0 && !isAscii)) {
-        const term =
-          size > LONGEST_KNOWN_WORD
-            ? this.numberOf(lowered(text, start, at))
-            : this.termOfWord(size, hash)
-        take(term)
-      }
+      if (at - start > 1 || (at > start && !isAscii)) take(this.termAt(start, at, hash))
       at += 1
     }
-    return Math.max(at, to)
+    this.at = at
+    return at < length
   }
 
-  private termOfWord(size: number, rolling: number): number {
-    const { word, slots } = this
+  /** Term number of the word between two units. */
+  private termAt(start: number, end: number, rolling: number): number {
+    const size = end - start
+    if (size > LONGEST_KNOWN_WORD) return this.numberOf(this.wordAt(start, end))
+    const { slots } = this
     // The low bits of the rolling hash alone spread badly over short words.
     const hash = rolling ^ (rolling >>> 15)
     const mask = slots.length - 1
@@ -88,21 +100,28 @@ export class TermTable {
       const found = slots[slot] as number
       if (found === 0) break
       const known = found - 1
-      if (this.hashes[known] === hash && this.isWord(known, word, size)) {
+      if (this.hashes[known] === hash && this.isWord(known, start, size)) {
         return this.wordTerms[known] as number
       }
       slot = (slot + 1) & mask
     }
-    const term = this.numberOf(String.fromCharCode(...word.subarray(0, size)))
-    this.remember(size, hash, term)
+    const term = this.numberOf(this.wordAt(start, end))
+    this.remember(start, size, hash, term)
     return term
   }
 
-  private isWord(known: number, word: Uint16Array, size: number): boolean {
+  private isWord(known: number, at: number, size: number): boolean {
+    const { units, textUnits } = this
     const start = this.starts[known] as number
     if ((this.starts[known + 1] as number) - start !== size) return false
-    for (let i = 0; i < size; i++) if (this.units[start + i] !== word[i]) return false
+    for (let i = 0; i < size; i++) if (units[start + i] !== textUnits[at + i]) return false
     return true
+  }
+
+  /** A copy, which unlike a slice does not keep the text alive. */
+  private wordAt(start: number, end: number): string {
+    const { buffer } = this.textUnits
+    return Buffer.from(buffer, start * 2, (end - start) * 2).toString('utf16le')
   }
 
   private numberOf(word: string): number {
@@ -116,7 +135,7 @@ export class TermTable {
     return number
   }
 
-  private remember(size: number, hash: number, term: number): void {
+  private remember(at: number, size: number, hash: number, term: number): void {
     if (this.knownWords === MOST_KNOWN_WORDS) {
       this.slots.fill(0)
       this.knownWords = 0
@@ -129,7 +148,7 @@ export class TermTable {
       units.set(this.units)
       this.units = units
     }
-    this.units.set(this.word.subarray(0, size), start)
+    this.units.set(this.textUnits.subarray(at, at + size), start)
     this.starts[known + 1] = start + size
     this.hashes[known] = hash
     this.wordTerms[known] = term
@@ -160,13 +179,4 @@ export class TermTable {
     this.slots = new Int32Array(words * 2)
     for (let known = 0; known < this.knownWords; known++) this.place(known)
   }
-}
-
-/** A copy of a piece of a text in lower-case ASCII that does not keep the text alive. */
-function lowered(text: string, start: number, end: number): string {
-  const units = Array.from({ length: end - start }, (_, i) => {
-    const code = text.charCodeAt(start + i)
-    return String.fromCharCode(code < 0x80 ? (ASCII_WORD_UNITS[code] ?? 0) : code)
-  })
-  return units.join('')
 }
