@@ -40,6 +40,8 @@ export interface Fact {
   readonly valid_from?: string
   /** World time until which it holds, exclusive. */
   readonly valid_to?: string
+  /** True on bootstrap knowledge that the daemon itself stored; `bootstrap` shows it in every tenant. */
+  readonly seeded?: boolean
   readonly access_count?: number
   readonly last_accessed_at?: string
 }

@@ -1,3 +1,14 @@
+export {
+  ageHours,
+  defaultHorizonClass,
+  effectiveConfidence,
+  freshnessAt,
+  HORIZON_CLASSES,
+  type Horizons,
+  horizonsOf,
+  parseHorizon,
+} from './decay.js'
+export type { MemoryErrorCode } from './errors.js'
 export type { Fact, Freshness, HorizonClass } from './fact.js'
 export type {
   BootstrapAnswer,
@@ -10,3 +21,13 @@ export type {
   StoreFactInput,
   StoreFactResult,
 } from './fact-store.js'
+export { shortFloat32 } from './facts/float32.js'
+export { type FactStoreOptions, openFactStore } from './open-fact-store.js'
+export {
+  AGENT_PREFIX,
+  createPrivacyPolicy,
+  type PrivacyPolicy,
+  splitPrivateEntity,
+} from './privacy.js'
+export { BOOTSTRAP_PREFIX } from './recall/bootstrap-facts.js'
+export { MAX_NAME_BYTES, MAX_VALUE_BYTES } from './writing/store-fact.js'

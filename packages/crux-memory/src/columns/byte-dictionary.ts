@@ -1,0 +1,124 @@
+import { ByteArena } from './byte-arena.js'
+import { Column } from './column.js'
+import { HashTable, mixHash } from './hash-table.js'
+
+/** Numbers byte strings from 0 in the order in which they are first seen. */
+export class ByteDictionary extends HashTable {
+  private readonly arena = new ByteArena()
+  private readonly addresses = Column.float64()
+  private readonly lengths = Column.int32()
+  private probe: Uint8Array = new Uint8Array(0)
+  private probeStart = 0
+  private probeEnd = 0
+
+  /** Entries. */
+  get size(): number {
+    return this.lengths.length
+  }
+
+  /** Number of `bytes[start..end)`; -1 when it was never added. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    this.probe = bytes
+    this.probeStart = start
+    this.probeEnd = end
+    return this.findEntry(hashBytes(bytes, start, end))
+  }
+
+  /** Number of `bytes[start..end)`, which is copied when it is new. */
+  add(bytes: Uint8Array, start: number, end: number): number {
+    const hash = hashBytes(bytes, start, end)
+    this.probe = bytes
+    this.probeStart = start
+    this.probeEnd = end
+    const found = this.findEntry(hash)
+    if (found !== -1) return found
+    this.addresses.push(this.arena.append(bytes, start, end))
+    const entry = this.lengths.push(end - start)
+    this.addEntry(hash, entry)
+    return entry
+  }
+
+  /** Number of a text's UTF-8 form; -1 when it was never added. */
+  findText(text: string): number {
+    const bytes = Buffer.from(text)
+    return this.find(bytes, 0, bytes.length)
+  }
+
+  /** Number of a text's UTF-8 form, which is kept when it is new. */
+  addText(text: string): number {
+    const bytes = Buffer.from(text)
+    return this.add(bytes, 0, bytes.length)
+  }
+
+  /** An entry read as UTF-8. */
+  text(entry: number): string {
+    const address = this.addresses.get(entry)
+    const start = this.arena.offsetOf(address)
+    return this.arena.chunkAt(address).toString('utf8', start, start + this.lengths.get(entry))
+  }
+
+  /** Buffer in which an entry lies, from {@link startOf} on, {@link lengthOf} bytes long. */
+  bufferOf(entry: number): Buffer {
+    return this.arena.chunkAt(this.addresses.get(entry))
+  }
+
+  /** Offset of an entry in its buffer. */
+  startOf(entry: number): number {
+    return this.arena.offsetOf(this.addresses.get(entry))
+  }
+
+  /** Bytes of an entry. */
+  lengthOf(entry: number): number {
+    return this.lengths.get(entry)
+  }
+
+  /** Order of two entries by their bytes, which is the order of their code points. */
+  compare(a: number, b: number): number {
+    const start = this.startOf(a)
+    const other = this.startOf(b)
+    return this.bufferOf(a).compare(
+      this.bufferOf(b),
+      other,
+      other + this.lengths.get(b),
+      start,
+      start + this.lengths.get(a),
+    )
+  }
+
+  /** Order of an entry against bytes. */
+  compareBytes(entry: number, bytes: Uint8Array): number {
+    const start = this.startOf(entry)
+    return this.bufferOf(entry).compare(
+      bytes,
+      0,
+      bytes.length,
+      start,
+      start + this.lengths.get(entry),
+    )
+  }
+
+  /** Whether an entry starts with these bytes. */
+  startsWith(entry: number, bytes: Uint8Array): boolean {
+    if (this.lengths.get(entry) < bytes.length) return false
+    const start = this.startOf(entry)
+    return this.bufferOf(entry).compare(bytes, 0, bytes.length, start, start + bytes.length) === 0
+  }
+
+  protected override isEqual(entry: number): boolean {
+    const length = this.probeEnd - this.probeStart
+    if (this.lengths.get(entry) !== length) return false
+    const buffer = this.bufferOf(entry)
+    const start = this.startOf(entry)
+    for (let i = 0; i < length; i++) {
+      if (buffer[start + i] !== this.probe[this.probeStart + i]) return false
+    }
+    return true
+  }
+}
+
+/** FNV-1a with its bits spread, as an unsigned 32-bit number. */
+function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+  let h = 0x811c9dc5
+  for (let i = start; i < end; i++) h = Math.imul(h ^ (bytes[i] as number), 0x01000193)
+  return mixHash(h)
+}

@@ -1,0 +1,71 @@
+const CHUNK_BITS = 16
+const CHUNK_ROWS = 1 << CHUNK_BITS
+const CHUNK_MASK = CHUNK_ROWS - 1
+const FIRST_ROWS = 16
+
+type Numbers = Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Uint8Array<ArrayBuffer>
+
+/**
+ * A growing list of numbers in typed arrays.
+ *
+ * It grows by whole chunks: appending copies at most 65,536 numbers, never the whole column, so no
+ * append holds the event loop. Only three element types are used, so that engines keep `get` inline.
+ */
+export class Column<A extends Numbers = Numbers> {
+  private readonly chunks: A[]
+  private size = 0
+
+  private constructor(private readonly make: (length: number) => A) {
+    this.chunks = [make(FIRST_ROWS)]
+  }
+
+  /** Of signed 32-bit integers. */
+  static int32(): Column<Int32Array<ArrayBuffer>> {
+    return new Column((length) => new Int32Array(length))
+  }
+
+  /** Of 64-bit floats. */
+  static float64(): Column<Float64Array<ArrayBuffer>> {
+    return new Column((length) => new Float64Array(length))
+  }
+
+  /** Of bytes. */
+  static uint8(): Column<Uint8Array<ArrayBuffer>> {
+    return new Column((length) => new Uint8Array(length))
+  }
+
+  get length(): number {
+    return this.size
+  }
+
+  /** @param row - 0 <= row < length; not checked. */
+  get(row: number): number {
+    // In range by the caller's promise.
+    return (this.chunks[row >>> CHUNK_BITS] as A)[row & CHUNK_MASK] as number
+  }
+
+  /** @param row - 0 <= row < length; not checked. */
+  set(row: number, value: number): void {
+    const chunk = this.chunks[row >>> CHUNK_BITS] as A
+    chunk[row & CHUNK_MASK] = value
+  }
+
+  /** Append one number; returns its row. */
+  push(value: number): number {
+    const row = this.size++
+    const index = row >>> CHUNK_BITS
+    let chunk = this.chunks[index]
+    if (chunk === undefined) {
+      chunk = this.make(CHUNK_ROWS)
+      this.chunks.push(chunk)
+    } else if ((row & CHUNK_MASK) >= chunk.length) {
+      // Only the first chunk starts small, for the sake of many small tenants.
+      const larger = this.make(Math.min(chunk.length * 2, CHUNK_ROWS))
+      larger.set(chunk)
+      chunk = larger
+      this.chunks[index] = chunk
+    }
+    chunk[row & CHUNK_MASK] = value
+    return row
+  }
+}

@@ -1,0 +1,66 @@
+const SHARD_BITS = 6
+const FIRST_SLOTS = 8
+
+/**
+ * Finds numbered entries by a 32-bit hash; a subclass says where entries live and when two are equal.
+ *
+ * Open addressing with linear probing in 64 separate arrays: growing rehashes one of them, so that
+ * no insertion into a large table holds the event loop.
+ *
+ * ```
+ * slot: | hash i32 | entry + 1, or 0 when free i32 |
+ * ```
+ */
+export abstract class HashTable {
+  private readonly shards: (Int32Array | undefined)[] = new Array(1 << SHARD_BITS).fill(undefined)
+  private readonly used = new Int32Array(1 << SHARD_BITS)
+
+  /** Whether an entry equals what is being looked for, which the subclass keeps. */
+  protected abstract isEqual(entry: number): boolean
+
+  /** The entry with this hash that {@link isEqual} accepts; -1 when there is none. */
+  protected findEntry(hash: number): number {
+    const slots = this.shards[hash >>> (32 - SHARD_BITS)]
+    if (slots === undefined) return -1
+    const mask = slots.length - 1
+    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
+      const entry = (slots[at + 1] as number) - 1 // `at` is masked
+      if (entry < 0) return -1
+      if (slots[at] === (hash | 0) && this.isEqual(entry)) return entry
+    }
+  }
+
+  /** Add an entry that is not there yet. */
+  protected addEntry(hash: number, entry: number): void {
+    const shard = hash >>> (32 - SHARD_BITS)
+    let slots = this.shards[shard]
+    const used = (this.used[shard] as number) + 1 // `shard` has SHARD_BITS bits
+    if (slots === undefined || used * 4 > slots.length) {
+      const larger = new Int32Array(slots === undefined ? FIRST_SLOTS * 2 : slots.length * 2)
+      for (let at = 0; slots !== undefined && at < slots.length; at += 2) {
+        const moved = slots[at + 1] as number
+        if (moved !== 0) place(larger, slots[at] as number, moved)
+      }
+      slots = larger
+      this.shards[shard] = slots
+    }
+    this.used[shard] = used
+    place(slots, hash | 0, entry + 1)
+  }
+}
+
+function place(slots: Int32Array, hash: number, value: number): void {
+  const mask = slots.length - 1
+  let at = (hash << 1) & mask
+  while (slots[at + 1] !== 0) at = (at + 2) & mask
+  slots[at] = hash
+  slots[at + 1] = value
+}
+
+/** Spread the bits of a 32-bit number over all 32. */
+export function mixHash(hash: number): number {
+  let h = hash
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}

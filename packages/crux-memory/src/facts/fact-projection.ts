@@ -1,0 +1,149 @@
+import type { JournalRecord, Position } from 'crux-storage'
+import type { Fact } from '../fact.js'
+import type { PrivacyPolicy } from '../privacy.js'
+import { FactTable, NONE } from './fact-table.js'
+import { decodeFactLine, type FactLine } from './journal-line.js'
+
+/** Where a fact stands. */
+export interface FactPlace {
+  readonly table: FactTable
+  readonly row: number
+}
+
+/** All facts as the journal determines them; changed only by {@link FactProjection.apply}. */
+export class FactProjection {
+  /** Newest position applied; 0 before the first. */
+  applied: Position = 0
+  private readonly tables = new Map<string, FactTable>()
+  private readonly waiting = new Map<() => void, Position>()
+
+  /** @param onWarning - Told of each line that was skipped; without stored text. */
+  constructor(
+    private readonly policy: PrivacyPolicy,
+    private readonly onWarning: (message: string) => void,
+  ) {}
+
+  /** Facts of a tenant; undefined when none was ever written. */
+  table(tenant: string): FactTable | undefined {
+    return this.tables.get(tenant)
+  }
+
+  allTables(): IterableIterator<FactTable> {
+    return this.tables.values()
+  }
+
+  /** Change the state by one record of the journal; never throws on what the record holds. */
+  apply(record: JournalRecord, at: Position): void {
+    const line = decodeFactLine(record.bytes)
+    if (typeof line === 'string') {
+      this.onWarning(`facts: skipped the line at position ${at}: ${line}`)
+    } else {
+      // Lines of other programs have no key, and then no position to compare with.
+      this.applyLine(line, record.key === '' ? undefined : at, tenantOfKey(record.key), at)
+    }
+    this.applied = at
+    for (const [resume, position] of this.waiting) {
+      if (position > at) continue
+      this.waiting.delete(resume)
+      resume()
+    }
+  }
+
+  /** Put a fact back from a snapshot, with the position of its chain. */
+  restore(fact: Fact, chainPosition: Position | undefined): void {
+    this.insert(fact, chainPosition, 'the snapshot')
+  }
+
+  /** Resolves once the record at a position has been applied. */
+  async reached(position: Position): Promise<void> {
+    if (position <= this.applied) return
+    await new Promise<void>((resolve) => {
+      this.waiting.set(resolve, position)
+    })
+  }
+
+  /** @param tenant - Looked in first; the id is unique over all tenants. */
+  findFact(id: string, tenant: string | undefined): FactPlace | undefined {
+    const first = tenant === undefined ? undefined : this.tables.get(tenant)
+    const row = first?.ids.find(id) ?? NONE
+    if (first !== undefined && row !== NONE) return { table: first, row }
+    for (const table of this.tables.values()) {
+      const other = table === first ? NONE : table.ids.find(id)
+      if (other !== NONE) return { table, row: other }
+    }
+    return undefined
+  }
+
+  private applyLine(
+    line: FactLine,
+    keyed: Position | undefined,
+    tenant: string | undefined,
+    at: Position,
+  ): void {
+    const change = (id: string, what: (place: FactPlace) => void): void => {
+      const place = this.findFact(id, tenant)
+      if (place === undefined) {
+        this.onWarning(
+          `facts: the line at position ${at} (${line.op}) names a fact that is not there`,
+        )
+        return
+      }
+      what(place)
+      if (keyed !== undefined) {
+        place.table.setChainPosition(place.table.chainOfRow(place.row), keyed)
+      }
+    }
+    switch (line.op) {
+      case 'store':
+        this.insert(line.fact, keyed, `position ${at}`)
+        break
+      case 'store_batch':
+        for (const fact of line.facts) this.insert(fact, keyed, `position ${at}`)
+        break
+      case 'delete':
+        change(line.fact_id, ({ table, row }) => table.markDeleted(row))
+        break
+      case 'supersede':
+        change(line.fact_id, ({ table, row }) => table.setSupersededBy(row, line.by_fact_id))
+        break
+      case 'clear_supersede':
+        change(line.fact_id, ({ table, row }) => table.setSupersededBy(row, undefined))
+        break
+      case 'set_validity':
+        change(line.fact_id, ({ table, row }) =>
+          table.setValidity(row, line.valid_from, line.valid_to),
+        )
+        break
+      case 'consolidate':
+        this.insert(line.canonical, keyed, `position ${at}`)
+        for (const id of line.superseded_fact_ids) {
+          change(id, ({ table, row }) => table.setSupersededBy(row, line.canonical.fact_id))
+        }
+        break
+      case 'consolidate_undo':
+        change(line.canonical_fact_id, ({ table, row }) => table.markDeleted(row))
+        for (const id of line.restored_fact_ids) {
+          change(id, ({ table, row }) => table.setSupersededBy(row, undefined))
+        }
+        break
+    }
+  }
+
+  private insert(fact: Fact, keyed: Position | undefined, where: string): void {
+    let table = this.tables.get(fact.tenant_hash)
+    if (table === undefined) {
+      table = new FactTable(fact.tenant_hash, this.policy)
+      this.tables.set(fact.tenant_hash, table)
+    }
+    if (!table.insert(fact)) {
+      this.onWarning(`facts: ignored a second fact with id ${fact.fact_id} at ${where}`)
+      return
+    }
+    if (keyed !== undefined) table.setChainPosition(table.chainOfRow(table.size - 1), keyed)
+  }
+}
+
+function tenantOfKey(key: string): string | undefined {
+  const end = key.indexOf('/')
+  return end <= 0 ? undefined : key.slice(0, end)
+}

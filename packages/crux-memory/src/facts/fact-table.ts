@@ -1,0 +1,385 @@
+import { parseTime, toStoredTime } from 'crux-types'
+import { ByteArena } from '../columns/byte-arena.js'
+import { ByteDictionary } from '../columns/byte-dictionary.js'
+import { Column } from '../columns/column.js'
+import { FactIdTable, PairTable } from '../columns/tuple-table.js'
+import { HORIZON_CLASSES } from '../decay.js'
+import type { Fact, HorizonClass } from '../fact.js'
+import { type PrivacyPolicy, splitPrivateEntity } from '../privacy.js'
+
+/** No row, no owner, no entry. */
+export const NONE = -1
+/** A link to an id that no row has; the id itself is kept aside. */
+const ELSEWHERE = -2
+
+const DELETED = 1
+const STORED_PRIVATE = 2
+const PRIVATE = 4
+const SEEDED = 8
+const HORIZON_SHIFT = 4
+
+/** What few facts have. */
+interface Extra {
+  storedAt?: string
+  sourceReceipt?: string
+  reverifiedAt?: string
+  validFrom?: string
+  validTo?: string
+  supersedes?: string
+  supersededBy?: string
+  accessCount?: number
+  lastAccessedAt?: string
+}
+
+/**
+ * The facts of one tenant, one row per version in the order of the journal, in columns.
+ *
+ * An object per fact would cost several times the memory and keep the garbage collector busy; a
+ * {@link Fact} is put together when one is asked for. Rows are never removed or moved.
+ */
+export class FactTable {
+  readonly ids = new FactIdTable()
+  readonly entities = new ByteDictionary()
+  readonly keys = new ByteDictionary()
+  /** Names that own private entities. */
+  readonly owners = new ByteDictionary()
+  readonly entityOf = Column.int32()
+  readonly keyOf = Column.int32()
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly storedAt = Column.float64()
+  readonly confidence = Column.float64()
+  readonly version = Column.int32()
+  /** Row before in the same chain, or NONE. */
+  readonly previousInChain = Column.int32()
+  /** Row before of the same entity, or NONE. */
+  readonly previousOfEntity = Column.int32()
+  /** Latest `storedAt`. */
+  lastStoredAt = Number.NEGATIVE_INFINITY
+  /** False once a row is older than one before it, as in journals merged from elsewhere. */
+  isInOrder = true
+  /** Facts that are not deleted. */
+  live = 0
+
+  private readonly flags = Column.uint8()
+  private readonly valueAddress = Column.float64()
+  private readonly valueLength = Column.int32()
+  private readonly actorOf = Column.int32()
+  private readonly supersedes = Column.int32()
+  private readonly supersededBy = Column.int32()
+  private readonly values = new ByteArena()
+  private readonly actors = new ByteDictionary()
+  private readonly extras = new Map<number, Extra>()
+  private readonly chains = new PairTable()
+  private readonly newestOfChain = Column.int32()
+  private readonly positionOfChain = Column.float64()
+  private readonly newestOfEntity = Column.int32()
+  private readonly ownerOfEntity = Column.int32()
+  private readonly forcedEntity = Column.uint8()
+  private readonly shownOfEntity = Column.int32()
+
+  constructor(
+    readonly tenant: string,
+    private readonly policy: PrivacyPolicy,
+  ) {}
+
+  /** Rows, deleted and superseded ones included. */
+  get size(): number {
+    return this.version.length
+  }
+
+  /**
+   * Append a fact.
+   *
+   * @returns False when its id is there already; then nothing changes.
+   */
+  insert(fact: Fact): boolean {
+    if (this.ids.find(fact.fact_id) !== NONE) return false
+    const row = this.ids.add(fact.fact_id)
+    const entity = this.addEntity(fact.entity)
+    const key = this.keys.addText(fact.key)
+    this.entityOf.push(entity)
+    this.keyOf.push(key)
+    this.confidence.push(fact.confidence)
+    this.version.push(fact.version)
+    const value = Buffer.from(fact.value)
+    this.valueAddress.push(this.values.append(value, 0, value.length))
+    this.valueLength.push(value.length)
+    this.actorOf.push(fact.actor === undefined ? NONE : this.actors.addText(fact.actor))
+
+    const storedAt = parseTime(fact.stored_at) ?? 0
+    this.storedAt.push(storedAt)
+    if (storedAt < this.lastStoredAt) this.isInOrder = false
+    this.lastStoredAt = Math.max(this.lastStoredAt, storedAt)
+
+    const isPrivate = fact.private || this.forcedEntity.get(entity) === 1
+    this.flags.push(
+      (fact.deleted ? DELETED : 0) |
+        (fact.private ? STORED_PRIVATE : 0) |
+        (isPrivate ? PRIVATE : 0) |
+        (fact.seeded === true ? SEEDED : 0) |
+        (HORIZON_CLASSES.indexOf(fact.horizon_class) << HORIZON_SHIFT),
+    )
+    this.supersedes.push(NONE)
+    this.supersededBy.push(NONE)
+    this.setLink(this.supersedes, row, 'supersedes', fact.supersedes)
+    this.setLink(this.supersededBy, row, 'supersededBy', fact.superseded_by)
+    this.keepExtra(row, fact, storedAt)
+
+    this.previousOfEntity.push(this.newestOfEntity.get(entity))
+    this.newestOfEntity.set(entity, row)
+    this.linkIntoChain(row, entity, key)
+    if (!fact.deleted) this.count(row, 1)
+    return true
+  }
+
+  markDeleted(row: number): void {
+    if (this.isDeleted(row)) return
+    this.count(row, -1)
+    this.flags.set(row, this.flags.get(row) | DELETED)
+  }
+
+  /** @param by - Id of the fact that retired it; undefined to take the mark away. */
+  setSupersededBy(row: number, by: string | undefined): void {
+    this.setLink(this.supersededBy, row, 'supersededBy', by)
+  }
+
+  /** Replace both bounds of world time; RFC 3339. */
+  setValidity(row: number, from: string | undefined, to: string | undefined): void {
+    this.setExtra(row, 'validFrom', from)
+    this.setExtra(row, 'validTo', to)
+  }
+
+  isDeleted(row: number): boolean {
+    return (this.flags.get(row) & DELETED) !== 0
+  }
+
+  /** After the policy. */
+  isPrivate(row: number): boolean {
+    return (this.flags.get(row) & PRIVATE) !== 0
+  }
+
+  isSeeded(row: number): boolean {
+    return (this.flags.get(row) & SEEDED) !== 0
+  }
+
+  /**
+   * Whether a fact was retired.
+   *
+   * @param before - Only retirements by rows below this count, so that a long read sees either a fact
+   *   or what replaced it.
+   */
+  isSuperseded(row: number, before: number): boolean {
+    const by = this.supersededBy.get(row)
+    return by === ELSEWHERE || (by !== NONE && by < before)
+  }
+
+  horizonClass(row: number): HorizonClass {
+    // Written by `insert` from the same list.
+    return HORIZON_CLASSES[this.flags.get(row) >>> HORIZON_SHIFT] as HorizonClass
+  }
+
+  /** When it was last verified, else stored; milliseconds since 1970-01-01 UTC. */
+  anchor(row: number): number {
+    const reverifiedAt = this.extras.size === 0 ? undefined : this.extras.get(row)?.reverifiedAt
+    return (reverifiedAt && parseTime(reverifiedAt)) || this.storedAt.get(row)
+  }
+
+  /** Whether it holds in the world at a time in milliseconds since 1970-01-01 UTC. */
+  isValidAt(row: number, at: number): boolean {
+    const extra = this.extras.size === 0 ? undefined : this.extras.get(row)
+    if (extra === undefined) return true
+    const from = extra.validFrom === undefined ? undefined : parseTime(extra.validFrom)
+    const to = extra.validTo === undefined ? undefined : parseTime(extra.validTo)
+    return (from === undefined || at >= from) && (to === undefined || at < to)
+  }
+
+  /** Price of the value: its UTF-8 bytes over four, rounded up. */
+  tokens(row: number): number {
+    return Math.ceil(this.valueLength.get(row) / 4)
+  }
+
+  /** Buffer in which a value lies, from {@link valueStart} on, {@link valueBytes} bytes long. */
+  valueBuffer(row: number): Buffer {
+    return this.values.chunkAt(this.valueAddress.get(row))
+  }
+
+  valueStart(row: number): number {
+    return this.values.offsetOf(this.valueAddress.get(row))
+  }
+
+  valueBytes(row: number): number {
+    return this.valueLength.get(row)
+  }
+
+  value(row: number): string {
+    const start = this.valueStart(row)
+    return this.valueBuffer(row).toString('utf8', start, start + this.valueLength.get(row))
+  }
+
+  entity(row: number): string {
+    return this.entities.text(this.entityOf.get(row))
+  }
+
+  key(row: number): string {
+    return this.keys.text(this.keyOf.get(row))
+  }
+
+  /** Entry in `owners` of an agent's private entity; NONE for any other. */
+  ownerOf(entity: number): number {
+    return this.ownerOfEntity.get(entity)
+  }
+
+  /** Live facts of an entity that somebody can see. */
+  shownOf(entity: number): number {
+    return this.shownOfEntity.get(entity)
+  }
+
+  /** Newest row of an entity, or NONE. */
+  newestRowOf(entity: number): number {
+    return this.newestOfEntity.get(entity)
+  }
+
+  /** Number of the version chain of (entity, key); NONE when nothing was ever stored there. */
+  findChain(storedEntity: string, key: string): number {
+    const entity = this.entities.findText(storedEntity)
+    if (entity === NONE) return NONE
+    const keyEntry = this.keys.findText(key)
+    return keyEntry === NONE ? NONE : this.chains.find(entity, keyEntry)
+  }
+
+  /** Newest row of a chain that is not deleted, or NONE. */
+  newestLive(chain: number): number {
+    let row = this.newestOfChain.get(chain)
+    while (row !== NONE && this.isDeleted(row)) row = this.previousInChain.get(row)
+    return row
+  }
+
+  /** Rows of a chain, oldest first. */
+  chainRows(chain: number): number[] {
+    const rows: number[] = []
+    let row = this.newestOfChain.get(chain)
+    for (; row !== NONE; row = this.previousInChain.get(row)) rows.push(row)
+    return rows.reverse()
+  }
+
+  /** Newest journal position of a chain's key; 0 when there is none. */
+  chainPosition(chain: number): number {
+    return this.positionOfChain.get(chain)
+  }
+
+  setChainPosition(chain: number, at: number): void {
+    this.positionOfChain.set(chain, at)
+  }
+
+  /** Chain to which a row belongs. */
+  chainOfRow(row: number): number {
+    return this.chains.find(this.entityOf.get(row), this.keyOf.get(row))
+  }
+
+  /** The fact in a row, as it stands in the journal but for the privacy policy. */
+  fact(row: number): Fact {
+    const extra = this.extras.get(row)
+    const actor = this.actorOf.get(row)
+    const supersedes = this.linkedId(this.supersedes, row, extra?.supersedes)
+    const supersededBy = this.linkedId(this.supersededBy, row, extra?.supersededBy)
+    return {
+      fact_id: this.ids.id(row),
+      tenant_hash: this.tenant,
+      entity: this.entity(row),
+      key: this.key(row),
+      value: this.value(row),
+      source_receipt: extra?.sourceReceipt ?? null,
+      confidence: this.confidence.get(row),
+      stored_at: extra?.storedAt ?? toStoredTime(this.storedAt.get(row)),
+      tokens: this.tokens(row),
+      deleted: this.isDeleted(row),
+      version: this.version.get(row),
+      ...(supersedes !== undefined && { supersedes }),
+      private: this.isPrivate(row),
+      horizon_class: this.horizonClass(row),
+      ...(extra?.reverifiedAt !== undefined && { reverified_at: extra.reverifiedAt }),
+      ...(supersededBy !== undefined && { superseded_by: supersededBy }),
+      ...(actor !== NONE && { actor: this.actors.text(actor) }),
+      ...(extra?.validFrom !== undefined && { valid_from: extra.validFrom }),
+      ...(extra?.validTo !== undefined && { valid_to: extra.validTo }),
+      ...(this.isSeeded(row) && { seeded: true }),
+      ...(extra?.accessCount !== undefined && { access_count: extra.accessCount }),
+      ...(extra?.lastAccessedAt !== undefined && { last_accessed_at: extra.lastAccessedAt }),
+    }
+  }
+
+  /** The fact in a row as a snapshot keeps it: with the private flag of its line, before the policy. */
+  storedFact(row: number): Fact {
+    return { ...this.fact(row), private: (this.flags.get(row) & STORED_PRIVATE) !== 0 }
+  }
+
+  private addEntity(name: string): number {
+    const entity = this.entities.addText(name)
+    if (entity < this.newestOfEntity.length) return entity
+    const parts = splitPrivateEntity(name)
+    this.newestOfEntity.push(NONE)
+    this.ownerOfEntity.push(parts === undefined ? NONE : this.owners.addText(parts.owner))
+    this.forcedEntity.push(this.policy.forcedBy(name) === undefined ? 0 : 1)
+    this.shownOfEntity.push(0)
+    return entity
+  }
+
+  private linkIntoChain(row: number, entity: number, key: number): void {
+    const chain = this.chains.add(entity, key)
+    if (chain === this.newestOfChain.length) {
+      this.newestOfChain.push(NONE)
+      this.positionOfChain.push(0)
+    }
+    this.previousInChain.push(this.newestOfChain.get(chain))
+    this.newestOfChain.set(chain, row)
+  }
+
+  private count(row: number, by: number): void {
+    this.live += by
+    const entity = this.entityOf.get(row)
+    if (this.ownerOfEntity.get(entity) === NONE && this.isPrivate(row)) return
+    this.shownOfEntity.set(entity, this.shownOfEntity.get(entity) + by)
+  }
+
+  private keepExtra(row: number, fact: Fact, storedAt: number): void {
+    // A time from elsewhere may have more digits than the column holds.
+    if (toStoredTime(storedAt) !== fact.stored_at) this.setExtra(row, 'storedAt', fact.stored_at)
+    this.setExtra(row, 'sourceReceipt', fact.source_receipt ?? undefined)
+    this.setExtra(row, 'reverifiedAt', fact.reverified_at)
+    this.setExtra(row, 'validFrom', fact.valid_from)
+    this.setExtra(row, 'validTo', fact.valid_to)
+    this.setExtra(row, 'accessCount', fact.access_count || undefined)
+    this.setExtra(row, 'lastAccessedAt', fact.last_accessed_at)
+  }
+
+  private setExtra<K extends keyof Extra>(row: number, name: K, value: Extra[K] | undefined): void {
+    let extra = this.extras.get(row)
+    if (value === undefined) {
+      if (extra !== undefined) delete extra[name]
+      return
+    }
+    if (extra === undefined) {
+      extra = {}
+      this.extras.set(row, extra)
+    }
+    extra[name] = value
+  }
+
+  private setLink(
+    column: Column,
+    row: number,
+    name: 'supersedes' | 'supersededBy',
+    id: string | undefined,
+  ): void {
+    const target = id === undefined ? NONE : this.ids.find(id)
+    const isElsewhere = id !== undefined && target === NONE
+    column.set(row, isElsewhere ? ELSEWHERE : target)
+    this.setExtra(row, name, isElsewhere ? id : undefined)
+  }
+
+  private linkedId(column: Column, row: number, elsewhere: string | undefined): string | undefined {
+    const target = column.get(row)
+    if (target === NONE) return undefined
+    return target === ELSEWHERE ? elsewhere : this.ids.id(target)
+  }
+}

@@ -1,0 +1,255 @@
+import type { Embedder } from 'crux-retrieval'
+import type { Journal } from 'crux-storage'
+import {
+  type Caller,
+  type Clock,
+  CruxError,
+  type IdSource,
+  requireWriter,
+  toStoredTime,
+  uuidHex,
+} from 'crux-types'
+import { horizonsOf } from './decay.js'
+import type { MemoryErrorCode } from './errors.js'
+import type { FactStore } from './fact-store.js'
+import { FactProjection } from './facts/fact-projection.js'
+import { NONE } from './facts/fact-table.js'
+import { chainKey, encodeFactLine, FACT_STREAM, type FactLine } from './facts/journal-line.js'
+import { readFactSnapshot, writeFactSnapshot } from './facts/snapshot.js'
+import { createPrivacyPolicy } from './privacy.js'
+import { bootstrapFacts } from './recall/bootstrap-facts.js'
+import { listEntities } from './recall/list-entities.js'
+import { queryFacts } from './recall/query-facts.js'
+import { RecallContext } from './recall/recall-context.js'
+import { Sight } from './recall/sight.js'
+import { VectorCache } from './recall/vector-cache.js'
+import { factHistory, viewFacts } from './recall/view-facts.js'
+import { ChainLanes, type ChainState } from './writing/chain-lanes.js'
+import { planStore } from './writing/store-fact.js'
+
+export interface FactStoreOptions {
+  readonly journal: Journal
+  readonly clock: Clock
+  /** 32 hex digits for each new fact; random unless given. */
+  readonly ids?: IdSource
+  /** Entity starts that are private besides the built-in ones, and those of them to share. */
+  readonly privacy?: {
+    readonly alwaysPrivate: readonly string[]
+    readonly share: readonly string[]
+  }
+  /** How long facts stay fresh; 24 hours, 35 days and 365 days unless given. */
+  readonly decay?: {
+    readonly volatileHours: number
+    readonly mediumDays: number
+    readonly stableDays: number
+  }
+  /** Ranks bootstrap knowledge; null or absent: by words. */
+  readonly embedder?: Embedder | null
+  /** Told of journal lines that were skipped, and of an embedder that failed; without stored text. */
+  readonly onWarning?: (message: string) => void
+}
+
+const MAX_DATE_MS = 8_640_000_000_000_000
+
+/**
+ * Facts over the journal stream `facts`.
+ *
+ * Loads the newest snapshot, replays what follows it, and keeps following the journal until closed.
+ *
+ * @throws {CruxError} the journal's codes.
+ */
+export async function openFactStore(options: FactStoreOptions): Promise<FactStore> {
+  const { journal, clock, embedder } = options
+  const onWarning = options.onWarning ?? (() => {})
+  const policy = createPrivacyPolicy(options.privacy)
+  const projection = new FactProjection(policy, onWarning)
+  const context = new RecallContext(projection, clock, horizonsOf(options.decay))
+  const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
+  const lanes = new ChainLanes(journal, (position) => projection.reached(position))
+  const storing = {
+    projection,
+    policy,
+    clock,
+    ids: options.ids ?? uuidHex,
+    lastStoredAt: new Map<string, number>(),
+  }
+  const following = new AbortController()
+  let isClosed = false
+
+  const snapshot = await journal.loadSnapshot(FACT_STREAM)
+  if (snapshot !== undefined) {
+    await readFactSnapshot(projection, snapshot.state, onWarning)
+    projection.applied = snapshot.at
+  }
+  await journal.follow(
+    FACT_STREAM,
+    projection.applied,
+    (record, at) => projection.apply(record, at),
+    following.signal,
+  )
+
+  const requireOpen = (): void => {
+    if (!isClosed) return
+    throw new CruxError<MemoryErrorCode>('FACT_STORE_CLOSED', 'the fact store is closed')
+  }
+
+  const chainState = (tenant: string, storedEntity: string, key: string): ChainState => {
+    const chain = (): { table: ReturnType<typeof projection.table>; chain: number } => {
+      const table = projection.table(tenant)
+      return { table, chain: table?.findChain(storedEntity, key) ?? NONE }
+    }
+    return {
+      head() {
+        const { table, chain: found } = chain()
+        if (table === undefined || found === NONE) return { factId: undefined, version: 0 }
+        const row = table.newestLive(found)
+        if (row === NONE) return { factId: undefined, version: 0 }
+        return { factId: table.ids.id(row), version: table.version.get(row) }
+      },
+      position() {
+        const { table, chain: found } = chain()
+        return table === undefined || found === NONE ? 0 : table.chainPosition(found)
+      },
+    }
+  }
+
+  /** Change a fact that the caller sees, in the lane of its chain; false when there is none. */
+  const changeFact = async (
+    caller: Caller,
+    factId: string,
+    options: { liveOnly: boolean; line: (now: string) => FactLine },
+  ): Promise<boolean> => {
+    requireOpen()
+    requireWriter(caller)
+    const isThere = (): boolean => {
+      const table = projection.table(caller.tenant)
+      const row = table?.ids.find(factId) ?? NONE
+      if (table === undefined || row === NONE) return false
+      if (options.liveOnly && table.isDeleted(row)) return false
+      return new Sight(caller, table).sees(row)
+    }
+    const table = projection.table(caller.tenant)
+    if (table === undefined || !isThere()) return false
+    const row = table.ids.find(factId)
+    const entity = table.entity(row)
+    const key = table.key(row)
+    const recordKey = chainKey(caller.tenant, entity, key)
+    return lanes.submit(recordKey, chainState(caller.tenant, entity, key), {
+      plan: (head) => {
+        if (!isThere()) return { records: [], head, result: false }
+        const bytes = encodeFactLine(options.line(toStoredTime(clock.now())))
+        return { records: [{ key: recordKey, bytes }], head, result: true }
+      },
+      isStackable: false,
+      weight: 0,
+    })
+  }
+
+  return {
+    async store(caller, input) {
+      requireOpen()
+      const planned = planStore(storing, caller, input)
+      return lanes.submit(
+        planned.chainKey,
+        chainState(caller.tenant, planned.storedEntity, input.key),
+        planned.change,
+      )
+    },
+
+    delete: (caller, factId) =>
+      changeFact(caller, factId, {
+        liveOnly: true,
+        line: (now) => ({ op: 'delete', fact_id: factId, deleted_at: now }),
+      }),
+
+    async setValidity(caller, factId, bounds) {
+      const { from, to } = bounds
+      assertBounds(from, to)
+      return changeFact(caller, factId, {
+        liveOnly: false,
+        line: (now) => ({
+          op: 'set_validity',
+          fact_id: factId,
+          ...(from !== undefined && { valid_from: toStoredTime(from) }),
+          ...(to !== undefined && { valid_to: toStoredTime(to) }),
+          set_at: now,
+        }),
+      })
+    },
+
+    async query(caller, query) {
+      requireOpen()
+      return queryFacts(context, caller, query)
+    },
+
+    async get(caller, factId) {
+      requireOpen()
+      const table = projection.table(caller.tenant)
+      const row = table?.ids.find(factId) ?? NONE
+      if (table === undefined || row === NONE || table.isDeleted(row)) return undefined
+      const sight = new Sight(caller, table)
+      return sight.sees(row) ? context.rankedFact(table, sight, row, clock.now()) : undefined
+    },
+
+    async history(caller, entity, key) {
+      requireOpen()
+      return factHistory(context, caller, entity, key)
+    },
+
+    async entities(caller) {
+      requireOpen()
+      return listEntities(context, caller)
+    },
+
+    async view(caller, filter) {
+      requireOpen()
+      return viewFacts(context, caller, filter)
+    },
+
+    async bootstrap(caller, query) {
+      requireOpen()
+      return bootstrapFacts(context, vectors, caller, query)
+    },
+
+    stats() {
+      let live = 0
+      let versions = 0
+      for (const table of projection.allTables()) {
+        live += table.live
+        versions += table.size
+      }
+      return { live, versions }
+    },
+
+    async snapshot() {
+      requireOpen()
+      await journal.saveSnapshot(
+        FACT_STREAM,
+        projection.applied,
+        writeFactSnapshot(projection.allTables()),
+      )
+    },
+
+    async close() {
+      isClosed = true
+      following.abort()
+    },
+  }
+}
+
+function assertBounds(from: number | undefined, to: number | undefined): void {
+  const isTime = (ms: number | undefined): boolean =>
+    ms === undefined || (Number.isInteger(ms) && Math.abs(ms) <= MAX_DATE_MS)
+  if (
+    isTime(from) &&
+    isTime(to) &&
+    (from ?? Number.NEGATIVE_INFINITY) <= (to ?? Number.POSITIVE_INFINITY)
+  ) {
+    return
+  }
+  throw new CruxError<MemoryErrorCode>(
+    'VALIDITY_INVALID',
+    `world time from ${from} to ${to}: expected whole milliseconds since 1970 that do not end before they start`,
+    { data: { from, to } },
+  )
+}

@@ -1,0 +1,162 @@
+import { cosine, type Embedder } from 'crux-retrieval'
+import { type Caller, CruxError, createPauser, DEFAULT_TENANT } from 'crux-types'
+import type { MemoryErrorCode } from '../errors.js'
+import type { Fact } from '../fact.js'
+import type { BootstrapAnswer, BootstrapQuery } from '../fact-store.js'
+import type { FactTable } from '../facts/fact-table.js'
+import type { Pause } from '../text/token-index.js'
+import { termsOf } from '../text/white-space.js'
+import { rowsOfEntities } from './candidates.js'
+import { assertQueryText } from './query-facts.js'
+import type { RecallContext } from './recall-context.js'
+import { assertCount, takeRanked } from './take-ranked.js'
+import type { VectorCache } from './vector-cache.js'
+
+/** Start of the entities that hold bootstrap knowledge. */
+export const BOOTSTRAP_PREFIX = '__bootstrap__::'
+
+const DEFAULT_BOOTSTRAP_FACTS = 100
+const COSINE_WEIGHT = 0.6
+const CONFIDENCE_WEIGHT = 0.4
+
+interface Candidate {
+  readonly table: FactTable
+  readonly row: number
+}
+
+/**
+ * Bootstrap knowledge: live facts under the prefix in the caller's tenant, and those that the daemon
+ * itself stored in the default tenant, whatever their private flag and superseded ones included.
+ *
+ * With an embedder and a query every fact is a candidate, ranked by 0.6 cosine + 0.4 confidence;
+ * without, the words filter and confidence ranks. Then newer first.
+ *
+ * @param vectors - Undefined when no embedder is configured.
+ * @throws {CruxError} `QUERY_INVALID`, also for a prefix outside of bootstrap knowledge, since this
+ *   read applies no visibility; `TEXT_INVALID`.
+ */
+export async function bootstrapFacts(
+  context: RecallContext,
+  vectors: { cache: VectorCache; embedder: Embedder; onWarning(message: string): void } | undefined,
+  caller: Caller,
+  query: BootstrapQuery,
+): Promise<BootstrapAnswer> {
+  assertCount('top_k', query.topK)
+  assertCount('token_budget', query.tokenBudget)
+  assertQueryText(query.query)
+  if (!query.entityPrefix.startsWith(BOOTSTRAP_PREFIX)) {
+    throw new CruxError<MemoryErrorCode>(
+      'QUERY_INVALID',
+      `entity prefix '${query.entityPrefix.slice(0, 80)}' is not bootstrap knowledge; start it with '${BOOTSTRAP_PREFIX}'`,
+      { data: { field: 'entity_prefix', value: query.entityPrefix } },
+    )
+  }
+  const pause = createPauser()
+  let candidates = await collect(context, caller, query.entityPrefix, pause)
+  const scores = await similarities(vectors, candidates, query.query)
+  if (scores === undefined && query.query !== undefined) {
+    candidates = await withTerms(candidates, termsOf(query.query), pause)
+  }
+
+  const taken = await takeRanked(
+    async (offer) => {
+      for (const [index, { table, row }] of candidates.entries()) {
+        const confidence = table.confidence.get(row)
+        const score =
+          scores === undefined
+            ? confidence
+            : COSINE_WEIGHT * (scores[index] ?? 0) + CONFIDENCE_WEIGHT * confidence
+        offer(score, table.storedAt.get(row), index)
+        if ((index & 1023) === 1023) await pause()
+      }
+    },
+    {
+      topK: query.topK ?? DEFAULT_BOOTSTRAP_FACTS,
+      tokenBudget: query.tokenBudget,
+      isTiered: false,
+    },
+    (index) => tokensOf(candidates[index]),
+  )
+  const facts: Fact[] = []
+  for (const index of taken.rows) {
+    const candidate = candidates[index]
+    if (candidate !== undefined) facts.push(candidate.table.fact(candidate.row))
+  }
+  return {
+    facts,
+    totalTokens: taken.totalTokens,
+    leftOut: taken.matched - facts.length,
+  }
+}
+
+function tokensOf(candidate: Candidate | undefined): number {
+  return candidate === undefined ? 0 : candidate.table.tokens(candidate.row)
+}
+
+/** Older rows first, the daemon's own before the tenant's. */
+async function collect(
+  context: RecallContext,
+  caller: Caller,
+  prefix: string,
+  pause: Pause,
+): Promise<Candidate[]> {
+  const candidates: Candidate[] = []
+  const tenants = new Set([DEFAULT_TENANT, caller.tenant])
+  for (const tenant of tenants) {
+    const table = context.projection.table(tenant)
+    if (table === undefined) continue
+    const pieces = await context.indexOf(table).entitiesStartingWith(prefix, pause)
+    const rows = await rowsOfEntities(table, pieces.flat(), table.size, pause)
+    for (const row of rows.sort((a, b) => a - b)) {
+      if (table.isDeleted(row)) continue
+      if (tenant === caller.tenant || table.isSeeded(row)) candidates.push({ table, row })
+    }
+  }
+  return candidates
+}
+
+async function withTerms(
+  candidates: readonly Candidate[],
+  terms: readonly string[],
+  pause: Pause,
+): Promise<Candidate[]> {
+  const matching: Candidate[] = []
+  for (const candidate of candidates) {
+    const { table, row } = candidate
+    const texts = [table.value(row), table.key(row), table.entity(row)]
+    const lower = texts.map((text) => text.toLowerCase())
+    if (terms.some((term) => lower.some((text) => text.includes(term)))) matching.push(candidate)
+    await pause()
+  }
+  return matching
+}
+
+/** Cosine of each candidate with the query; undefined when words have to do. */
+async function similarities(
+  vectors: Parameters<typeof bootstrapFacts>[1],
+  candidates: readonly Candidate[],
+  query: string | undefined,
+): Promise<Float64Array | undefined> {
+  if (vectors === undefined || query === undefined || query === '') return undefined
+  const { cache, embedder, onWarning } = vectors
+  try {
+    const [wanted] = await embedder.embed([query])
+    if (wanted === undefined) throw new Error('the embedder gave no vector')
+    const scores = new Float64Array(candidates.length)
+    await cache.visit(
+      candidates.map(({ table, row }) => ({
+        id: table.ids.id(row),
+        text: () => `${table.entity(row)} ${table.key(row)} ${table.value(row)}`,
+      })),
+      (index, vector) => {
+        scores[index] = cosine(vector, wanted)
+      },
+    )
+    return scores
+  } catch (error) {
+    onWarning(
+      `bootstrap: the embedder failed, so words are matched instead: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    return undefined
+  }
+}

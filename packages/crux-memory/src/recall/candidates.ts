@@ -1,0 +1,153 @@
+import { type FactTable, NONE } from '../facts/fact-table.js'
+import { privateEntity } from '../privacy.js'
+import type { RowSet } from '../text/row-set.js'
+import type { TenantIndex } from '../text/tenant-index.js'
+import type { Pause } from '../text/token-index.js'
+import { termsOf } from '../text/white-space.js'
+import type { Sight } from './sight.js'
+
+/** Rows up to which looking at the text of each is cheaper than asking the index. */
+const FEW_ROWS = 64
+/** Rows between two looks at the clock. */
+const ROWS_PER_PAUSE = 1024
+
+export interface CandidateFilter {
+  /** Absent: all; without any term: none. */
+  readonly query?: string | undefined
+  /** Stored or visible entity. */
+  readonly entity?: string | undefined
+  /** Start of the stored or visible entity. */
+  readonly entityPrefix?: string | undefined
+}
+
+/** Calls `visit` with each candidate row once. */
+export type VisitRows = (visit: (row: number) => void) => Promise<void>
+
+/**
+ * Rows below `limit` that match a filter, whether or not the caller may see them.
+ *
+ * @param limit - Rows from here on were stored after the read began.
+ */
+export async function findCandidates(
+  table: FactTable,
+  index: TenantIndex,
+  sight: Sight,
+  filter: CandidateFilter,
+  limit: number,
+  pause: Pause,
+): Promise<VisitRows> {
+  const terms = filter.query === undefined ? undefined : termsOf(filter.query)
+  if (terms?.length === 0) return async () => {}
+  const entities = await entitiesOf(table, index, sight, filter, pause)
+  const rows = entities && (await rowsOfEntities(table, entities, limit, pause))
+  if (rows === undefined) {
+    if (terms === undefined) return (visit) => visitAll(limit, visit, pause)
+    const set = await index.match(terms, limit, pause)
+    return (visit) => visitSet(set, visit, pause)
+  }
+  if (terms === undefined) return (visit) => visitList(rows, visit, pause)
+  if (rows.length <= FEW_ROWS) {
+    const matching = rows.filter((row) => holdsTerm(table, sight, row, terms))
+    return (visit) => visitList(matching, visit, pause)
+  }
+  const set = await index.match(terms, limit, pause)
+  return (visit) =>
+    visitList(
+      rows,
+      (row) => {
+        if (set.has(row)) visit(row)
+      },
+      pause,
+    )
+}
+
+/** Rows of entities below `limit`, in no particular order. */
+export async function rowsOfEntities(
+  table: FactTable,
+  entities: Iterable<number>,
+  limit: number,
+  pause: Pause,
+): Promise<number[]> {
+  const rows: number[] = []
+  for (const entity of entities) {
+    for (let row = table.newestRowOf(entity); row !== NONE; row = table.previousOfEntity.get(row)) {
+      if (row < limit) rows.push(row)
+      if ((rows.length & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+    }
+  }
+  return rows
+}
+
+/** Entities whose stored name, or name as their owner the caller sees it, is the given one. */
+export function entitiesNamed(table: FactTable, sight: Sight, name: string): number[] {
+  const stored = [name, ...sight.owners.map((owner) => privateEntity(owner, name))]
+  return stored.map((entity) => table.entities.findText(entity)).filter((entry) => entry !== NONE)
+}
+
+async function entitiesOf(
+  table: FactTable,
+  index: TenantIndex,
+  sight: Sight,
+  { entity, entityPrefix }: CandidateFilter,
+  pause: Pause,
+): Promise<Iterable<number> | undefined> {
+  if (entity !== undefined) {
+    const entries = entitiesNamed(table, sight, entity)
+    if (entityPrefix === undefined) return entries
+    return entries.filter((entry) => {
+      const stored = table.entities.text(entry)
+      return (
+        stored.startsWith(entityPrefix) ||
+        sight.owners.some((owner) => stored.startsWith(privateEntity(owner, entityPrefix)))
+      )
+    })
+  }
+  if (entityPrefix === undefined) return undefined
+  const found = new Set<number>()
+  const prefixes = [
+    entityPrefix,
+    ...sight.owners.map((owner) => privateEntity(owner, entityPrefix)),
+  ]
+  for (const prefix of prefixes) {
+    for (const piece of await index.entitiesStartingWith(prefix, pause)) {
+      for (const entry of piece) found.add(entry)
+      await pause()
+    }
+  }
+  return found
+}
+
+/** The plain form of the match, for few rows. */
+function holdsTerm(table: FactTable, sight: Sight, row: number, terms: readonly string[]): boolean {
+  const visible = sight.entity(row)
+  if (visible === undefined) return false
+  const texts = [table.value(row), table.key(row), visible].map((text) => text.toLowerCase())
+  return terms.some((term) => texts.some((text) => text.includes(term)))
+}
+
+async function visitAll(limit: number, visit: (row: number) => void, pause: Pause): Promise<void> {
+  for (let row = limit - 1; row >= 0; row--) {
+    visit(row)
+    if ((row & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+  }
+}
+
+async function visitSet(set: RowSet, visit: (row: number) => void, pause: Pause): Promise<void> {
+  let visited = 0
+  for (let row = set.previous(set.limit); row !== -1; row = set.previous(row)) {
+    visit(row)
+    if ((++visited & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+  }
+}
+
+async function visitList(
+  rows: readonly number[],
+  visit: (row: number) => void,
+  pause: Pause,
+): Promise<void> {
+  let visited = 0
+  for (const row of rows) {
+    visit(row)
+    if ((++visited & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+  }
+}

@@ -1,0 +1,92 @@
+import { emitWithinBudget, fullWithinBudget } from 'crux-retrieval'
+import { CruxError } from 'crux-types'
+import type { MemoryErrorCode } from '../errors.js'
+import { isBetter, type RowRank, TopRows } from './top-rows.js'
+
+/** How many rows of a ranking are wanted. */
+export interface Cut {
+  /** Most rows when there is no budget. */
+  readonly topK: number
+  /** Tokens; then `topK` does not apply. */
+  readonly tokenBudget: number | undefined
+  /** Whether rows that do not fit are kept as pointers. */
+  readonly isTiered: boolean
+}
+
+export interface Taken {
+  /** Best first. */
+  readonly rows: readonly number[]
+  /** How many of them in full; the others are pointers. */
+  readonly hydrated: number
+  /** Tokens of the rows in full. */
+  readonly totalTokens: number
+  /** Rows that were offered. */
+  readonly matched: number
+}
+
+/** Offer every candidate once, in any order; greater numbers rank first, then the newer row. */
+export type Scan = (offer: (first: number, second: number, row: number) => void) => Promise<void>
+
+const FIRST_WINDOW = 256
+const MAX_WINDOW = 16_384
+
+/**
+ * The best rows of a scan that a cut has room for.
+ *
+ * Nothing is sorted but what is given out: a heap keeps a window of the best rows, and when a budget
+ * has room for more than that, the scan runs again for the window below.
+ *
+ * @param costOf - Tokens of a row in full.
+ */
+export async function takeRanked(
+  scan: Scan,
+  cut: Cut,
+  costOf: (row: number) => number,
+): Promise<Taken> {
+  const { tokenBudget } = cut
+  const ranked: RowRank[] = []
+  const costs: number[] = []
+  let matched = 0
+  let window = tokenBudget === undefined ? cut.topK : FIRST_WINDOW
+  for (let isFirst = true; ; isFirst = false) {
+    const top = new TopRows(window)
+    const floor = ranked.at(-1)
+    await scan((first, second, row) => {
+      if (isFirst) matched++
+      if (floor !== undefined && (row === floor.row || isBetter(first, second, row, floor))) return
+      if (top.wouldKeep(first, second, row)) top.add({ first, second, row })
+    })
+    const found = top.sorted()
+    ranked.push(...found)
+    for (const { row } of found) costs.push(costOf(row))
+    const full = tokenBudget === undefined ? ranked.length : fullWithinBudget(costs, tokenBudget)
+    const emit =
+      tokenBudget !== undefined && cut.isTiered ? emitWithinBudget(costs, tokenBudget).emit : full
+    if (tokenBudget !== undefined && emit === ranked.length && found.length === window) {
+      window = Math.min(window * 4, MAX_WINDOW)
+      continue
+    }
+    let totalTokens = 0
+    for (let i = 0; i < full; i++) totalTokens += costs[i] ?? 0
+    return {
+      rows: ranked.slice(0, emit).map(({ row }) => row),
+      hydrated: full,
+      totalTokens,
+      matched,
+    }
+  }
+}
+
+/**
+ * Check a count or a budget of a query.
+ *
+ * @throws {CruxError} `QUERY_INVALID`.
+ */
+export function assertCount(field: string, value: number | undefined): void {
+  if (value === undefined || (Number.isInteger(value) && value >= 0)) return
+  throw new CruxError<MemoryErrorCode>(
+    'QUERY_INVALID',
+    `${field} is ${value}; expected a whole number from 0`,
+    { data: { field, value } },
+  )
+}

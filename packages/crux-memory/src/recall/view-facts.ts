@@ -1,0 +1,103 @@
+import { type Caller, createPauser } from 'crux-types'
+import type { FactView, RankedFact } from '../fact-store.js'
+import { NONE } from '../facts/fact-table.js'
+import { findPrefix, PANEL_RESERVED_PREFIXES } from '../privacy.js'
+import { entitiesNamed, findCandidates } from './candidates.js'
+import type { RecallContext } from './recall-context.js'
+import { Sight } from './sight.js'
+import { assertCount, takeRanked } from './take-ranked.js'
+
+const DEFAULT_VIEW_ROWS = 20
+
+/**
+ * Live facts that the caller sees, superseded ones included and reserved entities left out: newest
+ * first, then by confidence, then by place in the journal. Stops at `topK` rows or before a row that
+ * would exceed the budget, but gives at least one.
+ */
+export async function viewFacts(
+  context: RecallContext,
+  caller: Caller,
+  filter: { entity?: string; key?: string; topK?: number; tokenBudget?: number },
+): Promise<FactView> {
+  assertCount('top_k', filter.topK)
+  assertCount('token_budget', filter.tokenBudget)
+  const table = context.projection.table(caller.tenant)
+  if (table === undefined) return { rows: [], totalTokens: 0, matched: 0 }
+  const pause = createPauser()
+  const now = context.clock.now()
+  const limit = table.size
+  const sight = new Sight(caller, table)
+  const key = filter.key === undefined ? undefined : table.keys.findText(filter.key)
+  const isShown = shownEntities(sight, table.entities, filter.entity)
+  const visit = await findCandidates(
+    table,
+    context.indexOf(table),
+    sight,
+    { entity: filter.entity },
+    limit,
+    pause,
+  )
+  const topK = Math.max(filter.topK ?? DEFAULT_VIEW_ROWS, 1)
+  const taken = await takeRanked(
+    (offer) =>
+      visit((row) => {
+        if (table.isDeleted(row) || !sight.sees(row)) return
+        if (key !== undefined && table.keyOf.get(row) !== key) return
+        if (!isShown(table.entityOf.get(row), row)) return
+        offer(table.storedAt.get(row), table.confidence.get(row), row)
+      }),
+    { topK, tokenBudget: undefined, isTiered: false },
+    (row) => table.tokens(row),
+  )
+
+  const rows: RankedFact[] = []
+  let totalTokens = 0
+  for (const row of taken.rows) {
+    const tokens = table.tokens(row)
+    const wouldExceed = totalTokens + tokens > (filter.tokenBudget ?? Number.POSITIVE_INFINITY)
+    if (rows.length > 0 && wouldExceed) break
+    totalTokens += tokens
+    rows.push(context.rankedFact(table, sight, row, now))
+  }
+  return { rows, totalTokens, matched: taken.matched }
+}
+
+/** All versions of a fact that the caller sees, deleted ones included, by version. */
+export function factHistory(
+  context: RecallContext,
+  caller: Caller,
+  entity: string,
+  key: string,
+): readonly RankedFact[] {
+  const table = context.projection.table(caller.tenant)
+  if (table === undefined) return []
+  const now = context.clock.now()
+  const sight = new Sight(caller, table)
+  return entitiesNamed(table, sight, entity)
+    .map((entry) => table.findChain(table.entities.text(entry), key))
+    .filter((chain) => chain !== NONE)
+    .flatMap((chain) => table.chainRows(chain))
+    .filter((row) => sight.sees(row))
+    .sort((a, b) => table.version.get(a) - table.version.get(b) || a - b)
+    .map((row) => context.rankedFact(table, sight, row, now))
+}
+
+/** Whether an entity is shown, remembered per entity: the test is a text comparison. */
+function shownEntities(
+  sight: Sight,
+  entities: { text(entry: number): string },
+  asked: string | undefined,
+): (entity: number, row: number) => boolean {
+  const known = new Map<number, boolean>()
+  return (entity, row) => {
+    let isShown = known.get(entity)
+    if (isShown === undefined) {
+      const visible = sight.entity(row) ?? entities.text(entity)
+      isShown =
+        findPrefix(visible, PANEL_RESERVED_PREFIXES) === undefined &&
+        (asked === undefined || visible === asked)
+      known.set(entity, isShown)
+    }
+    return isShown
+  }
+}

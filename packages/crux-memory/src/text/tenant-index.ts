@@ -1,0 +1,96 @@
+import { type FactTable, NONE } from '../facts/fact-table.js'
+import { splitPrivateEntity } from '../privacy.js'
+import { RowSet } from './row-set.js'
+import { SortedNames } from './sorted-names.js'
+import { type Pause, TokenIndex } from './token-index.js'
+
+/**
+ * The indexes of one tenant's facts: words, and entity names in order.
+ *
+ * Rows are indexed after they are stored, in the background or by the first read that needs them, and
+ * in pieces, so that neither a write nor a start waits for it. A read brings the index up to the rows
+ * that it may see before it uses it.
+ */
+export class TenantIndex {
+  private readonly tokens = new TokenIndex()
+  private readonly names: SortedNames
+  private indexedRows = 0
+  private namedEntities = 0
+  private working: Promise<void> | undefined
+
+  constructor(private readonly table: FactTable) {
+    this.names = new SortedNames(table.entities)
+  }
+
+  /** Rows whose words are indexed. */
+  get rows(): number {
+    return this.indexedRows
+  }
+
+  /** Distinct words. */
+  get vocabulary(): number {
+    return this.tokens.size
+  }
+
+  /** Index all rows below `limit`. */
+  async catchUp(limit: number, pause: Pause): Promise<void> {
+    while (this.indexedRows < limit) {
+      // One at a time; those who wait share the work.
+      this.working ??= this.indexRows(limit, pause).finally(() => {
+        this.working = undefined
+      })
+      await this.working
+    }
+  }
+
+  /**
+   * Rows below `limit` whose value, key or entity holds any of the terms. Of an agent's private
+   * entity only the agent's own name for it counts.
+   */
+  async match(terms: readonly string[], limit: number, pause: Pause): Promise<RowSet> {
+    await this.catchUp(limit, pause)
+    const rows = new RowSet(limit)
+    const mark = (row: number): void => rows.add(row)
+    for (const term of terms) await this.tokens.match(term, mark, pause)
+    return rows
+  }
+
+  /** Entities whose stored name starts with a prefix, in the order of their bytes, in pieces. */
+  async entitiesStartingWith(prefix: string, pause: Pause): Promise<number[][]> {
+    while (this.namedEntities < this.table.entities.size) {
+      this.names.add(this.namedEntities++)
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
+    return this.names.startingWith(prefix)
+  }
+
+  private async indexRows(limit: number, pause: Pause): Promise<void> {
+    const { table, tokens } = this
+    while (this.indexedRows < limit) {
+      const row = this.indexedRows
+      const start = table.valueStart(row)
+      await tokens.add(row, table.valueBuffer(row), start, start + table.valueBytes(row), pause)
+      await this.addName(row, pause)
+      this.indexedRows = row + 1
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
+  }
+
+  private async addName(row: number, pause: Pause): Promise<void> {
+    const { table, tokens } = this
+    const { keys, entities } = table
+    const key = table.keyOf.get(row)
+    const keyStart = keys.startOf(key)
+    await tokens.add(row, keys.bufferOf(key), keyStart, keyStart + keys.lengthOf(key), pause)
+    const entity = table.entityOf.get(row)
+    let start = entities.startOf(entity)
+    const end = start + entities.lengthOf(entity)
+    if (table.ownerOf(entity) !== NONE) {
+      const own = splitPrivateEntity(entities.text(entity))?.entity ?? ''
+      start = end - Buffer.byteLength(own)
+    }
+    await tokens.add(row, entities.bufferOf(entity), start, end, pause)
+  }
+}

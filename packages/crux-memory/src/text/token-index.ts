@@ -1,0 +1,206 @@
+import { ByteDictionary } from '../columns/byte-dictionary.js'
+import { PostingLists } from './posting-lists.js'
+import { whiteSpaceAt } from './white-space.js'
+
+const GRAM = 3
+/** Stands for the positions after a token's last byte; no byte of UTF-8. */
+const PAD = 0xff
+/** Longer tokens are looked through one by one: their grams would say little and cost much. */
+const MAX_GRAM_TOKEN_BYTES = 8192
+
+/** Called between pieces of work; a promise asks to wait for it. */
+export type Pause = () => Promise<void> | undefined
+
+/**
+ * Finds the rows whose text holds a term as a substring.
+ *
+ * A term holds no white space, so it lies within one token of the text, as cut at white space. Two
+ * steps follow: find the tokens that hold the term, by the 3-byte grams that start at each byte of
+ * each distinct token; then unite the rows of those tokens. UTF-8 makes byte substrings of
+ * well-formed text and character substrings the same.
+ *
+ * ```
+ * row   -> tokens        "Deploy Now"  -> deploy, now
+ * token -> grams         now           -> n o w | o w . | w . .
+ * term  -> grams         ow            -> every gram that starts "ow"
+ * ```
+ */
+export class TokenIndex {
+  private readonly tokens = new ByteDictionary()
+  private readonly rowsOf = new PostingLists()
+  private readonly gramNumbers = new Map<number, number>()
+  private readonly tokensOf = new PostingLists()
+  /** Grams by their first byte, and by their first two. */
+  private readonly gramsByStart = new Map<number, number[]>()
+  private readonly longTokens: number[] = []
+  private folded = Buffer.allocUnsafe(1024)
+
+  /** Distinct tokens. */
+  get size(): number {
+    return this.tokens.size
+  }
+
+  /**
+   * Add a text to a row. Rows come in ascending order; a row may have several texts, which no term
+   * spans.
+   *
+   * @param bytes - `bytes[start..end)` is the text in UTF-8, in any letter case.
+   */
+  async add(row: number, bytes: Buffer, start: number, end: number, pause: Pause): Promise<void> {
+    const length = this.fold(bytes, start, end)
+    const text = this.folded
+    let tokenStart = 0
+    let at = 0
+    let sincePause = 0
+    while (at <= length) {
+      const gap = at === length ? 1 : whiteSpaceAt(text, at, length)
+      if (gap === 0) {
+        at++
+        continue
+      }
+      if (at > tokenStart) {
+        this.addToken(row, text, tokenStart, at)
+        sincePause += at - tokenStart
+      }
+      at += gap
+      tokenStart = at
+      if (sincePause > 4096) {
+        sincePause = 0
+        const waiting = pause()
+        if (waiting !== undefined) await waiting
+      }
+    }
+  }
+
+  /**
+   * Call `mark` with each row that holds the term, possibly more than once.
+   *
+   * @param term - Lower-cased, not empty, without white space.
+   */
+  async match(term: string, mark: (row: number) => void, pause: Pause): Promise<void> {
+    const bytes = Buffer.from(term)
+    const rows = this.rowsOf.cursor()
+    let work = 0
+    const markToken = async (token: number): Promise<void> => {
+      rows.reset(token)
+      for (let row = rows.next(); row !== -1; row = rows.next()) {
+        mark(row)
+        if ((++work & 0x3fff) === 0) await pause()
+      }
+    }
+    for (const token of this.longTokens) {
+      if (this.holds(token, bytes)) await markToken(token)
+      // A long token may take a millisecond to look through.
+      await pause()
+    }
+    const tokens = this.tokensOf.cursor()
+    const isExact = bytes.length <= GRAM
+    for (const gram of isExact ? this.gramsStarting(bytes) : this.rarestGram(bytes)) {
+      tokens.reset(gram)
+      for (let token = tokens.next(); token !== -1; token = tokens.next()) {
+        if ((++work & 0xfff) === 0) await pause()
+        if (!isExact && !this.holds(token, bytes)) continue
+        const rowCount = this.rowsOf.count(token)
+        if (rowCount > 64) {
+          await markToken(token)
+          continue
+        }
+        rows.reset(token)
+        for (let row = rows.next(); row !== -1; row = rows.next()) mark(row)
+      }
+    }
+  }
+
+  private addToken(row: number, text: Buffer, start: number, end: number): void {
+    const known = this.tokens.size
+    const token = this.tokens.add(text, start, end)
+    if (token < known) {
+      this.rowsOf.append(token, row)
+      return
+    }
+    this.rowsOf.add(row)
+    if (end - start > MAX_GRAM_TOKEN_BYTES) {
+      this.longTokens.push(token)
+      return
+    }
+    for (let at = start; at < end; at++) {
+      this.addGram(
+        token,
+        text[at] as number, // below `end`
+        at + 1 < end ? (text[at + 1] as number) : PAD,
+        at + 2 < end ? (text[at + 2] as number) : PAD,
+      )
+    }
+  }
+
+  private addGram(token: number, a: number, b: number, c: number): void {
+    const code = (a << 16) | (b << 8) | c
+    const gram = this.gramNumbers.get(code)
+    if (gram !== undefined) {
+      this.tokensOf.append(gram, token)
+      return
+    }
+    const added = this.tokensOf.add(token)
+    this.gramNumbers.set(code, added)
+    for (const start of [a << 8, 0x10000 | (a << 8) | b]) {
+      const grams = this.gramsByStart.get(start)
+      if (grams === undefined) this.gramsByStart.set(start, [added])
+      else grams.push(added)
+    }
+  }
+
+  /** Grams that start with one, two or three bytes. */
+  private gramsStarting(bytes: Buffer): readonly number[] {
+    const [a = 0, b = 0] = bytes
+    if (bytes.length === 1) return this.gramsByStart.get(a << 8) ?? []
+    if (bytes.length === 2) return this.gramsByStart.get(0x10000 | (a << 8) | b) ?? []
+    return this.rarestGram(bytes)
+  }
+
+  /** The gram of a longer term that the fewest tokens have; none when some gram is unknown. */
+  private rarestGram(bytes: Buffer): readonly number[] {
+    let rarest = -1
+    for (let at = 0; at + GRAM <= bytes.length; at++) {
+      const gram = this.gramNumbers.get(bytes.readUIntBE(at, GRAM))
+      if (gram === undefined) return []
+      if (rarest === -1 || this.tokensOf.count(gram) < this.tokensOf.count(rarest)) rarest = gram
+    }
+    return rarest === -1 ? [] : [rarest]
+  }
+
+  private holds(token: number, term: Buffer): boolean {
+    const length = this.tokens.lengthOf(token)
+    if (length < term.length) return false
+    const buffer = this.tokens.bufferOf(token)
+    const start = this.tokens.startOf(token)
+    if (length > MAX_GRAM_TOKEN_BYTES) return buffer.subarray(start, start + length).includes(term)
+    const first = term[0]
+    for (let at = start, last = start + length - term.length; at <= last; at++) {
+      if (buffer[at] !== first) continue
+      let same = 1
+      while (same < term.length && buffer[at + same] === term[same]) same++
+      if (same === term.length) return true
+    }
+    return false
+  }
+
+  /** Put the lower-cased text into `folded`; returns its bytes. */
+  private fold(bytes: Buffer, start: number, end: number): number {
+    const length = end - start
+    if (this.folded.length < length) this.folded = Buffer.allocUnsafe(length * 2)
+    const folded = this.folded
+    for (let i = 0; i < length; i++) {
+      const byte = bytes[start + i] as number // below `end`
+      if (byte > 0x7f) return this.foldUnicode(bytes, start, end)
+      folded[i] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
+    }
+    return length
+  }
+
+  private foldUnicode(bytes: Buffer, start: number, end: number): number {
+    const lower = Buffer.from(bytes.toString('utf8', start, end).toLowerCase())
+    if (this.folded.length < lower.length) this.folded = Buffer.allocUnsafe(lower.length * 2)
+    lower.copy(this.folded)
+    return lower.length
+  }
+}
