@@ -61,9 +61,12 @@ export class ReaderSet {
       if (ccxi !== undefined) {
         await this.readers.index.addSegmentInSlices(ref.id, ccxi, pause)
         this.readers.add(segment)
+        await pause()
       }
       this.known.set(ref.id, segment)
-      this.readers.hide(this.catalog.add(segment))
+      const dead = this.catalog.add(segment)
+      await pause()
+      this.readers.hide(dead)
     })
   }
 

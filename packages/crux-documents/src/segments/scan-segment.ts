@@ -53,6 +53,8 @@ export async function indexSegment(
       const owner = tenantHash(frame.header.tenantId, hashes)
       await builder.addInSlices(number, text, owner, offset, pause)
     }
+    // The builder pauses within long texts only.
+    await pause()
   }
   return builder.finishInSlices(
     { shardId: ref.shard, segmentSeq: ref.seq, epoch: ref.epoch },
