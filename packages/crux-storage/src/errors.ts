@@ -5,6 +5,8 @@
  * - `JOURNAL_POISONED`: an earlier write failed, so durability is unknown; reads go on, writes need a restart.
  * - `JOURNAL_RECORD_INVALID`: a record is not one JSON object on one line, its key is malformed, or it is too large; `data.key`.
  * - `JOURNAL_CLOSED`: the journal was closed.
+ * - `JOURNAL_CHANGED`: another program changed a journal file while it was open; `data.stream`. Restart.
+ * - `SNAPSHOT_DAMAGED`: a snapshot changed between its check and its reading; `data.offset`.
  * - `SEGMENT_NOT_FOUND`: no committed segment has that id; `data.id`.
  * - `SEGMENT_CORRUPT`: a segment's bytes do not decode; `data.path`, `data.offset`.
  * - `SEGMENT_BATCH_INVALID`: a frame breaks an append rule (empty or too long event id, too many events or bytes); `data.reason`.
@@ -19,6 +21,8 @@ export type StorageErrorCode =
   | 'JOURNAL_POISONED'
   | 'JOURNAL_RECORD_INVALID'
   | 'JOURNAL_CLOSED'
+  | 'JOURNAL_CHANGED'
+  | 'SNAPSHOT_DAMAGED'
   | 'SEGMENT_NOT_FOUND'
   | 'SEGMENT_CORRUPT'
   | 'SEGMENT_BATCH_INVALID'

@@ -1,4 +1,5 @@
 export type { StorageErrorCode } from './errors.js'
+export { ensureDirectory } from './fs/ensure-directory.js'
 export { nodeFs } from './fs/node-fs.js'
 export {
   type FileFacts,
@@ -8,6 +9,7 @@ export {
   systemCode,
 } from './fs/storage-fs.js'
 export { readWholeFile, replaceFile } from './fs/whole-file.js'
+export { type FileJournalOptions, openFileJournal } from './journal/file-journal.js'
 export type { Expectation, Journal, JournalRecord, Position } from './journal/journal.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
 export { createMemorySegmentStore } from './segments/memory-segment-store.js'

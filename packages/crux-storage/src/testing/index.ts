@@ -1,8 +1,8 @@
 export { createFaultyFs, type FaultyFs, type FsCall } from './faulty-fs.js'
-export { describeStorageFs } from './storage-fs-contract.js'
 export {
-  describeSegmentStore,
-  framesOf,
-  type OpenedSegmentStore,
-  testFrame,
-} from './segment-store-contract.js'
+  describeJournal,
+  followInto,
+  type JournalFixture,
+  journalRecord,
+} from './journal-contract.js'
+export { describeStorageFs } from './storage-fs-contract.js'

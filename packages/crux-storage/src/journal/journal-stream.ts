@@ -1,0 +1,260 @@
+import { createPauser } from 'crux-types'
+import { Follower, LiveFollowers } from './followers.js'
+import { Group } from './group.js'
+import type { Expectation, JournalRecord, Position } from './journal.js'
+import { type JournalContext, JournalFile } from './journal-file.js'
+import { checkExpectations } from './record.js'
+
+/**
+ * One stream of a file journal: its writers, who share writes, and its followers.
+ *
+ * The file is opened and read by the first call. Positions beyond the file's last one belong to
+ * appends that wait in `groups`.
+ */
+export class JournalStream {
+  private readonly file: JournalFile
+  private opening: Promise<void> | undefined
+  private isOpen = false
+  /** Calls that have begun and not yet queued or finished their work. */
+  private inside = 0
+
+  private last: Position = 0
+  /** Newest position of keys in appends that are not durable yet. */
+  private readonly pending = new Map<string, Position>()
+  private groups: Group[] = []
+  private committing: Promise<void> | undefined
+  private spare: Buffer | undefined
+
+  private readonly live = new LiveFollowers()
+  /** Followers that are still reading; acknowledgements wait for them. */
+  private readonly catchingUp = new Set<Promise<unknown>>()
+  /** Everything under way that an erasure waits for. */
+  private readonly underWay = new Set<Promise<unknown>>()
+  /** Set while an erasure keeps everything else out. */
+  private erasing: Promise<void> | undefined
+  private saving: Promise<void> = Promise.resolve()
+
+  constructor(
+    name: string,
+    private readonly context: JournalContext,
+  ) {
+    this.file = new JournalFile(name, context)
+  }
+
+  async append(
+    records: readonly JournalRecord[],
+    expect: readonly Expectation[],
+  ): Promise<readonly Position[]> {
+    // No `await` when there is nothing to wait for: calls made one after another stay in order.
+    if (!this.isReady()) await this.enter(() => this.ready())
+    this.requireWritable()
+    checkExpectations((key) => this.pending.get(key) ?? this.file.position(key), expect)
+
+    const positions = records.map((_, place) => this.last + 1 + place)
+    this.last += records.length
+    records.forEach((record, place) => {
+      this.pending.set(record.key, positions[place] ?? 0)
+    })
+    const group = this.groupToFill()
+    return new Promise((resolve, reject) => {
+      group.add({ records, positions, resolve, reject })
+      this.committing ??= this.commit()
+    })
+  }
+
+  async follow(
+    from: Position,
+    apply: (record: JournalRecord, at: Position) => void,
+    signal: AbortSignal,
+  ): Promise<{ readonly caughtUp: Position }> {
+    signal.throwIfAborted()
+    const follower = new Follower(from, apply, signal)
+    await this.enter(async () => {
+      while (this.erasing !== undefined) await this.erasing
+      if (this.opening === undefined) await this.open(follower)
+      else await this.track(this.catchUp(follower), this.catchingUp)
+    })
+    follower.throwFailure()
+    signal.throwIfAborted()
+    return { caughtUp: this.file.last }
+  }
+
+  async saveSnapshot(at: Position, state: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.enter(async () => {
+      if (!this.isReady()) await this.ready()
+      this.requireWritable()
+      if (!(at >= 0 && at <= this.file.last)) {
+        throw new RangeError(`snapshot at position ${at}, expected 0 to ${this.file.last}`)
+      }
+      const before = this.saving
+      const saved = this.track(before.then(() => this.file.saveSnapshot(at, state)))
+      this.saving = saved.catch(() => undefined)
+      await saved
+    })
+  }
+
+  async loadSnapshot(): ReturnType<JournalFile['loadSnapshot']> {
+    return this.enter(async () => {
+      while (this.erasing !== undefined) await this.erasing
+      return this.track(this.file.loadSnapshot())
+    })
+  }
+
+  async erase(keys: readonly string[], keep: readonly JournalRecord[]): Promise<void> {
+    await this.enter(async () => {
+      if (!this.isReady()) await this.ready()
+      this.requireWritable()
+      const erased = this.eraseAlone(new Set(keys), keep)
+      const end = (): void => {
+        this.erasing = undefined
+      }
+      this.erasing = erased.then(end, end)
+      await erased
+    })
+  }
+
+  /** Finish every call that has begun. The caller lets no new one begin. */
+  async close(): Promise<void> {
+    for (;;) {
+      if (this.erasing !== undefined) await this.erasing
+      else if (this.committing !== undefined) await this.committing
+      else if (this.underWay.size > 0) await Promise.allSettled(this.underWay)
+      else if (this.inside > 0) await nextTurn()
+      else break
+    }
+    this.live.clear()
+    await this.file.close()
+  }
+
+  private isReady(): boolean {
+    return this.isOpen && this.erasing === undefined
+  }
+
+  private async ready(): Promise<void> {
+    while (!this.isReady()) await (this.erasing ?? this.open())
+  }
+
+  private async enter<T>(call: () => Promise<T>): Promise<T> {
+    this.inside++
+    try {
+      return await call()
+    } finally {
+      this.inside--
+    }
+  }
+
+  /** Open the file once, whoever asks first. A failed opening is tried again by the next call. */
+  private open(follower?: Follower): Promise<void> {
+    const open = async (): Promise<void> => {
+      await this.file.open(follower)
+      this.last = this.file.last
+      if (follower !== undefined) this.live.add(follower)
+      this.isOpen = true
+    }
+    this.opening ??= this.track(open()).catch((error: unknown) => {
+      this.opening = undefined
+      throw error
+    })
+    return this.opening
+  }
+
+  private async catchUp(follower: Follower): Promise<void> {
+    await this.open()
+    await this.file.read(follower)
+    // In the same turn in which reading found no more, so that no record falls in between.
+    this.live.add(follower)
+  }
+
+  private groupToFill(): Group {
+    const newest = this.groups.at(-1)
+    if (newest !== undefined && !newest.isFull) return newest
+    const group = new Group(this.spare)
+    this.spare = undefined
+    this.groups.push(group)
+    return group
+  }
+
+  private async commit(): Promise<void> {
+    for (;;) {
+      // One turn, so that all who were acknowledged together can queue together again.
+      await nextTurn()
+      const group = this.groups.shift()
+      if (group === undefined) break
+      try {
+        await this.file.write(group.bytes, group.last)
+      } catch (error) {
+        this.rejectQueued(group, error)
+        continue
+      }
+      await this.deliver(group)
+      this.spare ??= group.release()
+    }
+    this.committing = undefined
+  }
+
+  /** Those queued later count on the positions of those before them, so they fail together. */
+  private rejectQueued(group: Group, error: unknown): void {
+    const failed = [group, ...this.groups]
+    this.groups = []
+    this.pending.clear()
+    this.last = this.file.last
+    for (const { waiters } of failed) for (const { reject } of waiters) reject(error)
+  }
+
+  private async deliver(group: Group): Promise<void> {
+    const pause = createPauser()
+    const failures = new Map<number, unknown>()
+    for (const [place, { records, positions }] of group.waiters.entries()) {
+      this.file.note(records, positions)
+      records.forEach(({ key }, i) => {
+        if (this.pending.get(key) === positions[i]) this.pending.delete(key)
+      })
+      try {
+        this.live.give(records, positions)
+      } catch (error) {
+        failures.set(place, error)
+      }
+      const paused = pause()
+      if (paused !== undefined) await paused
+    }
+    if (this.catchingUp.size > 0) await Promise.allSettled(this.catchingUp)
+    group.waiters.forEach((waiter, place) => {
+      if (failures.has(place)) waiter.reject(failures.get(place))
+      else waiter.resolve(waiter.positions)
+    })
+  }
+
+  private async eraseAlone(
+    gone: ReadonlySet<string>,
+    keep: readonly JournalRecord[],
+  ): Promise<void> {
+    // By the next turn `erasing` is set and nothing new begins; then wait for what has begun.
+    await null
+    while (this.committing !== undefined) await this.committing
+    await Promise.allSettled(this.underWay)
+    this.requireWritable()
+    const kept = await this.file.erase(gone, keep)
+    this.last = this.file.last
+    const positions = kept.map((record) => record.at)
+    this.live.give(kept, positions)
+  }
+
+  private requireWritable(): void {
+    if (this.context.poison !== undefined) throw this.context.poison
+  }
+
+  private async track<T>(work: Promise<T>, also?: Set<Promise<unknown>>): Promise<T> {
+    this.underWay.add(work)
+    also?.add(work)
+    try {
+      return await work
+    } finally {
+      this.underWay.delete(work)
+      also?.delete(work)
+    }
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
