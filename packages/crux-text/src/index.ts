@@ -1,1 +1,2 @@
-export {}
+export { cutForLog } from './cut-for-log.js'
+export { REDACTED, redactSecrets } from './redact-secrets.js'
