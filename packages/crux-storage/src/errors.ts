@@ -5,7 +5,7 @@
  * - `JOURNAL_POISONED`: an earlier write failed, so durability is unknown; reads go on, writes need a restart.
  * - `JOURNAL_RECORD_INVALID`: a record is not one JSON object on one line, its key is malformed, or it is too large; `data.key`.
  * - `JOURNAL_CLOSED`: the journal was closed.
- * - `JOURNAL_CHANGED`: another program changed a journal file while it was open; `data.stream`. Restart.
+ * - `JOURNAL_CHANGED`: another program changed a journal file while it was open; `data.path`. Restart.
  * - `SNAPSHOT_DAMAGED`: a snapshot changed between its check and its reading; `data.offset`.
  * - `SEGMENT_NOT_FOUND`: no committed segment has that id; `data.id`.
  * - `SEGMENT_CORRUPT`: a segment's bytes do not decode; `data.path`, `data.offset`.

@@ -5,4 +5,10 @@ export {
   type JournalFixture,
   journalRecord,
 } from './journal-contract.js'
+export {
+  describeSegmentStore,
+  framesOf,
+  type OpenedSegmentStore,
+  testFrame,
+} from './segment-store-contract.js'
 export { describeStorageFs } from './storage-fs-contract.js'
