@@ -12,7 +12,22 @@ export { cosine, type Embedder, type EmbedderProfile } from './embedding/embedde
 export { createLocalHashEmbedder } from './embedding/local-hash-embedder.js'
 export { type SemanticProfile, semanticProfile } from './embedding/semantic-profile.js'
 export type { RetrievalErrorCode } from './errors.js'
-export { ndcgAt, percentile, type Relevance, recallAt } from './evaluation.js'
+export {
+  type Collection,
+  type CollectionDoc,
+  type CollectionQuery,
+  parseCollection,
+  textToIndex,
+} from './evaluation/collection.js'
+export {
+  gradeQueries,
+  type QueryGrades,
+  type QueryTimes,
+  type RankIds,
+  summariseTimes,
+  timeQueries,
+} from './evaluation/measure-queries.js'
+export { ndcgAt, percentile, type Relevance, recallAt } from './evaluation/metrics.js'
 export {
   BM25_B,
   BM25_K1,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ndcgAt, percentile, recallAt } from './evaluation.js'
+import { ndcgAt, percentile, recallAt } from './metrics.js'
 
 const relevance = new Map([
   ['a', 3],

@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type RetrievalBenchStep, runRetrievalBench } from './retrieval.js'
+
+async function filesOf(docs: readonly object[], queries: readonly object[]) {
+  const dir = await mkdtemp(join(tmpdir(), 'crux-bench-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const write = async (name: string, rows: readonly object[]): Promise<string> => {
+    const path = join(dir, name)
+    await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    return path
+  }
+  return {
+    docsPath: await write('docs.jsonl', docs),
+    queriesPath: await write('queries.jsonl', queries),
+  }
+}
+
+const DOCS = [
+  { id: 'a', title: 'Slices', text: 'borrowed mutably in patterns', group: 'one' },
+  { id: 'b', text: 'the journal is replayed at start', group: 'one' },
+  { id: 'c', text: 'slices of another group', group: 'two' },
+]
+
+describe('runRetrievalBench', () => {
+  it('finds only documents of the query’s own group, by title too', async () => {
+    const files = await filesOf(DOCS, [
+      { id: 'q1', text: 'slices', group: 'one', rels: { a: 2 } },
+      { id: 'q2', text: 'slices borrowed', group: 'two', rels: { c: 1 } },
+      { id: 'q3', text: 'journal', group: 'two', rels: { b: 1 } },
+    ])
+    const steps: RetrievalBenchStep[] = []
+    const onProgress = (step: RetrievalBenchStep) => steps.push(step)
+    const result = await runRetrievalBench({ ...files, mode: 'bm25', onProgress })
+    expect(Object.keys(result)).toEqual([
+      'mode',
+      'docs',
+      'queries',
+      'index_ms',
+      'seal_ms',
+      'bytes',
+      'p50_us',
+      'p95_us',
+      'ndcg10',
+      'recall10',
+    ])
+    expect(result).toMatchObject({ mode: 'bm25', docs: 3, queries: 3 })
+    expect(result.recall10).toBeCloseTo(2 / 3, 12)
+    expect(result.ndcg10).toBeCloseTo(2 / 3, 12)
+    expect(result.bytes).toBeGreaterThan(0)
+    expect(steps.at(-1)).toEqual({ part: 'queries', done: 18, of: 18 })
+  })
+
+  it('measures an empty collection as nothing', async () => {
+    const files = await filesOf([], [])
+    expect(await runRetrievalBench({ ...files, mode: 'bm25' })).toMatchObject({
+      docs: 0,
+      queries: 0,
+      bytes: 0,
+      p50_us: 0,
+      ndcg10: 0,
+    })
+  })
+
+  it('refuses a mode that there is not, and a broken collection', async () => {
+    const files = await filesOf(DOCS, [{ id: 'q1' }])
+    await expect(runRetrievalBench({ ...files, mode: 'dense' })).rejects.toMatchObject({
+      code: 'BENCH_MODE_UNKNOWN',
+    })
+    await expect(runRetrievalBench({ ...files, mode: 'bm25' })).rejects.toMatchObject({
+      code: 'COLLECTION_INVALID',
+    })
+  })
+})
