@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { CruxError, systemClock } from 'crux-types'
 import { type ConfigSources, loadConfig } from './config/load.js'
 import { VARIABLES } from './config/variables.js'
@@ -12,7 +13,18 @@ import { readBuildInfo } from './version.js'
 /** The parts of a node process that the programs use. */
 export type ProcessLike = Pick<
   NodeJS.Process,
-  'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'cwd' | 'pid' | 'on' | 'off' | 'exit' | 'kill'
+  | 'argv'
+  | 'execPath'
+  | 'env'
+  | 'stdin'
+  | 'stdout'
+  | 'stderr'
+  | 'cwd'
+  | 'pid'
+  | 'on'
+  | 'off'
+  | 'exit'
+  | 'kill'
 >
 
 const HELP = `corecruxd - memory and retrieval for agents, on this machine
@@ -111,6 +123,17 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
       input: proc.stdin,
       output: proc.stdout,
       errorOutput: proc.stderr,
+      version: readBuildInfo().version,
+      ...(args.includes('--spawn')
+        ? {
+            spawn: {
+              command: proc.execPath,
+              args: proc.argv.slice(1, 2),
+              env: proc.env,
+              logFile: join(config.dataDir, 'daemon.log'),
+            },
+          }
+        : {}),
     })
   } catch (error) {
     return refuse(proc, error)

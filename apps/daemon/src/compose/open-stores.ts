@@ -43,7 +43,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     onClose(() => opened.close())
     return opened
   }
-  const files = keep(await openFileJournal({ dir: config.dataDir, clock, onWarning }))
+  const files = keep(await openFileJournal({ dir: config.dataDir, onWarning }))
   const segments = keep(
     await openFileSegmentStore({
       dir: config.dataDir,

@@ -43,17 +43,41 @@ export interface LoadedConfig {
 /**
  * Read all settings: environment, then YAML, then default.
  *
- * @throws {CruxError} `CONFIG_INVALID`, naming every value that cannot be used; `INSECURE_BIND`.
+ * @throws {CruxError} `CONFIG_INVALID`, naming every value that cannot be used.
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const { env } = sources
   const warnings: string[] = []
-  const problems: string[] = []
   const yaml = await readYaml(sources)
-  const values: Record<string, unknown> = {}
-  // Widened to look at all variables alike; `Settings` gives each its own type back below.
-  const variables: readonly (readonly [string, Variable<unknown>])[] = Object.entries(VARIABLES)
-  for (const [name, variable] of variables) {
+  const settings = parseSettings(SETTING_NAMES, sources.env, yaml, warnings)
+  warnings.push(...unknownNames(sources.env, yaml))
+  return { config: complete(settings, sources, warnings), warnings }
+}
+
+/**
+ * Read only the settings that programs talking to a daemon need, from the environment.
+ *
+ * @throws {CruxError} `CONFIG_INVALID`, naming every value that cannot be used.
+ */
+export function loadClientSettings(
+  env: ConfigSources['env'],
+): Pick<Settings, 'httpUrl' | 'httpToken'> {
+  return parseSettings(['httpUrl', 'httpToken'], env, new Map(), [])
+}
+
+// The keys of the table are the names, by its own type.
+const SETTING_NAMES = Object.keys(VARIABLES) as SettingName[]
+
+function parseSettings<Name extends SettingName>(
+  names: readonly Name[],
+  env: ConfigSources['env'],
+  yaml: ReadonlyMap<string, string>,
+  warnings: string[],
+): Pick<Settings, Name> {
+  const problems: string[] = []
+  const values: Partial<Record<Name, unknown>> = {}
+  for (const name of names) {
+    // Widened, to look at all variables alike.
+    const variable: Variable<unknown> = VARIABLES[name]
     const found = findText(variable, env, yaml)
     if (found === undefined) {
       values[name] = variable.fallback
@@ -75,9 +99,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     })
   }
   // Each value came from the schema under the same name, or is that variable's fallback.
-  const settings = values as Settings
-  warnings.push(...unknownNames(env, yaml))
-  return { config: complete(settings, sources, warnings), warnings }
+  return values as Pick<Settings, Name>
 }
 
 async function readYaml(sources: ConfigSources): Promise<ReadonlyMap<string, string>> {
