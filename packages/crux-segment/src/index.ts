@@ -58,6 +58,7 @@ export {
   encodeSegment,
   type SegmentContent,
 } from './segment/encode-segment.js'
+export { type DecodedHead, decodeHead, encodeCommitFrame } from './segment/head.js'
 export {
   FOOTER_BYTES as SEGMENT_FOOTER_BYTES,
   HEADER_BYTES as SEGMENT_HEADER_BYTES,

@@ -1,3 +1,9 @@
+export {
+  DATA_FORMAT,
+  type DataDirectory,
+  type DataDirectoryOptions,
+  openDataDirectory,
+} from './data-directory/data-directory.js'
 export type { StorageErrorCode } from './errors.js'
 export { ensureDirectory } from './fs/ensure-directory.js'
 export { nodeFs } from './fs/node-fs.js'
@@ -12,6 +18,11 @@ export { readWholeFile, replaceFile } from './fs/whole-file.js'
 export { type FileJournalOptions, openFileJournal } from './journal/file-journal.js'
 export type { Expectation, Journal, JournalRecord, Position } from './journal/journal.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
+export {
+  type FileSegmentStoreOptions,
+  openFileSegmentStore,
+  type SegmentFailpoint,
+} from './segments/file-segment-store.js'
 export { createMemorySegmentStore } from './segments/memory-segment-store.js'
 export type {
   Companion,

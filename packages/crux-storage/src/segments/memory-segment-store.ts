@@ -77,7 +77,6 @@ export async function createMemorySegmentStore(
         const sealed = await sealBatch(batch, place, hashes)
         const companions = await buildCompanions(batch, sealed, onWarning)
         batch.signal?.throwIfAborted()
-        requireOpen()
         segments.set(sealed.ref.id, {
           ref: sealed.ref,
           bytes: sealed.bytes,
@@ -94,9 +93,9 @@ export async function createMemorySegmentStore(
         segments.delete(ref.id)
       }),
 
-    async close() {
+    close() {
       isClosed = true
-      segments.clear()
+      return turns(async () => segments.clear())
     },
   }
 }

@@ -26,6 +26,18 @@ export type LastSeqs = Map<bigint, number>
 /** The segment that was sealed last in a shard, for the next receipt. */
 export type PreviousSeal = Pick<SegmentFooter, 'segmentSeq' | 'segmentHash'>
 
+type SealedFacts = Pick<
+  SegmentFooter,
+  | 'shardId'
+  | 'epoch'
+  | 'segmentSeq'
+  | 'segmentId'
+  | 'segmentHash'
+  | 'fileLength'
+  | 'entryCount'
+  | 'sealedAtNs'
+>
+
 /** Where and when a batch is sealed. */
 export interface SealPlace {
   readonly shardId: number
@@ -80,21 +92,21 @@ export async function sealBatch(
   return { ...encoded, ref: refOf(encoded.footer, place.previous, hashes), lastSeqs }
 }
 
-/** What a segment's footer and the seal before it say about it. */
+/** What a segment's footer, or its record in the MANIFEST, and the seal before it say about it. */
 export function refOf(
-  footer: SegmentFooter,
+  facts: SealedFacts,
   previous: PreviousSeal | undefined,
   hashes: Hashes,
 ): SegmentRef {
   return {
-    id: Buffer.from(footer.segmentId).toString('hex'),
-    shard: footer.shardId,
-    epoch: footer.epoch,
-    seq: footer.segmentSeq,
-    sizeBytes: footer.fileLength,
-    frameCount: footer.entryCount,
-    sealedAt: Number(footer.sealedAtNs / 1_000_000n),
-    receiptId: sealReceiptId({ ...footer, previous, frameCount: footer.entryCount }, hashes),
+    id: Buffer.from(facts.segmentId).toString('hex'),
+    shard: facts.shardId,
+    epoch: facts.epoch,
+    seq: facts.segmentSeq,
+    sizeBytes: facts.fileLength,
+    frameCount: facts.entryCount,
+    sealedAt: Number(facts.sealedAtNs / 1_000_000n),
+    receiptId: sealReceiptId({ ...facts, previous, frameCount: facts.entryCount }, hashes),
   }
 }
 
