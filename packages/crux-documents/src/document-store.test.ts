@@ -1,4 +1,7 @@
-import { createMemorySegmentStore, type SegmentStore } from 'crux-storage'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createMemorySegmentStore, openFileSegmentStore, type SegmentStore } from 'crux-storage'
 import { ANONYMOUS, agentCaller, type Caller, ManualClock } from 'crux-types'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -14,15 +17,49 @@ afterEach(async () => {
 
 /** Opens segment stores; `reopen` gives what a restart finds. */
 interface Backend {
+  /** Random histories to try. */
+  readonly runs: number
   readonly open: () => Promise<{ segments: SegmentStore; reopen: () => Promise<SegmentStore> }>
 }
 
 const memory: Backend = {
+  runs: 25,
   open: async () => {
     const segments = await createMemorySegmentStore({ clock })
     return { segments, reopen: async () => segments }
   },
 }
+
+const files: Backend = {
+  runs: 4,
+  open: async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'crux-documents-'))
+    closing.push(() => rm(dir, { recursive: true, force: true }))
+    let segments = await openFileSegmentStore({ dir, clock })
+    closing.push(() => segments.close())
+    return {
+      segments,
+      reopen: async () => {
+        await segments.close()
+        segments = await openFileSegmentStore({ dir, clock })
+        return segments
+      },
+    }
+  },
+}
+
+/** The store with some methods done otherwise. */
+const altered = (segments: SegmentStore, over: Partial<SegmentStore>): SegmentStore => ({
+  list: () => segments.list(),
+  read: (ref) => segments.read(ref),
+  readRange: (ref, offset, length) => segments.readRange(ref, offset, length),
+  readCompanion: (ref, kind) => segments.readCompanion(ref, kind),
+  writeCompanion: (ref, companion) => segments.writeCompanion(ref, companion),
+  seal: (batch) => segments.seal(batch),
+  remove: (ref) => segments.remove(ref),
+  close: () => segments.close(),
+  ...over,
+})
 
 const openOn = async (segments: SegmentStore, buildIndex = true, warnings: string[] = []) => {
   const onWarning = (message: string) => warnings.push(message)
@@ -51,7 +88,10 @@ async function find(documents: DocumentStore, query: string, tenant = 'acme') {
   return expanded.content.map((content) => content.text)
 }
 
-describe.each([['memory', memory]])('openDocumentStore on %s', (_name, backend) => {
+describe.each([
+  ['memory', memory],
+  ['files', files],
+])('openDocumentStore on %s', (_name, backend) => {
   it('has an empty index before the first ingest and finds text after it (RET-11.4-needs-sealed)', async () => {
     const { segments } = await backend.open()
     const documents = await openOn(segments)
@@ -533,7 +573,7 @@ describe.each([['memory', memory]])('openDocumentStore on %s', (_name, backend) 
         expect(documents.stats()).toMatchObject({ documents: model.size, chunks, warnings: [] })
         await documents.close()
       }),
-      { numRuns: 25 },
+      { numRuns: backend.runs },
     )
   })
 
@@ -602,6 +642,90 @@ describe.each([['memory', memory]])('openDocumentStore on %s', (_name, backend) 
     await writing
   })
 
+  it('finds frames of another writer, which nothing describes, and replaces them', async () => {
+    const { segments } = await backend.open()
+    await segments.seal({
+      frames: ['an albatross', 'the other albatross'].map((payload, i) => ({
+        tenantId: 'acme',
+        streamType: 'notes',
+        streamId: 'sea.md',
+        eventId: `foreign-${i}`,
+        eventType: 'corecrux.prose.chunk.v1',
+        contentType: 'text/plain; charset=utf-8',
+        occurredAt: '2025-01-01T00:00:00Z',
+        payload: Buffer.from(payload),
+      })),
+    })
+    const documents = await openOn(segments)
+    expect(documents.stats().warnings).toHaveLength(1)
+    expect(await documents.rebuildCompanions()).toEqual({ rebuilt: 1, segments: 1 })
+    const { content } = await documents.expand(ANONYMOUS, {
+      tenant: 'acme',
+      handles: ['0:1'],
+      includeText: true,
+    })
+    expect(content).toMatchObject([
+      {
+        text: 'the other albatross',
+        title: null,
+        source: 'sea.md',
+        headingPath: [],
+        chunkIndex: 1,
+        metadata: null,
+      },
+    ])
+    expect(await documents.list(ANONYMOUS, { tenant: 'acme', corpus: 'notes' })).toEqual([
+      { docId: 'sea.md', title: null, url: null, revision: '', chunks: 2 },
+    ])
+    await documents.ingest(ANONYMOUS, request({ documents: [text('sea.md', 'one albatross')] }))
+    expect(await find(documents, 'albatross')).toEqual(['one albatross'])
+  })
+
+  it('refuses to give text that is not what was stored', async () => {
+    const { segments } = await backend.open()
+    const flipped = altered(segments, {
+      readRange: async (ref, offset, length) => {
+        const bytes = await segments.readRange(ref, offset, length)
+        // Checksums cover the payload only: that the header was changed is seen by its hash.
+        const at = Buffer.from(bytes).indexOf('2026-01-31')
+        bytes[at] = (bytes[at] ?? 0) ^ 1
+        return bytes
+      },
+    })
+    const documents = await openOn(flipped)
+    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'precious')] }))
+    const expansion = { tenant: 'acme', handles: ['0:1'], includeText: true }
+    await expect(documents.expand(ANONYMOUS, expansion)).rejects.toMatchObject({
+      code: 'SEGMENT_CORRUPT',
+    })
+  })
+
+  it('keeps an ingest that was committed without companions, and writes them late', async () => {
+    const { segments } = await backend.open()
+    const forgetful = altered(segments, { seal: ({ frames }) => segments.seal({ frames }) })
+    const documents = await openOn(forgetful)
+    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'belated')] }))
+    expect(await find(documents, 'belated')).toEqual(['belated'])
+    expect(await (await openOn(segments)).rebuildCompanions()).toEqual({ rebuilt: 0, segments: 1 })
+  })
+
+  it('opens and warns when a rebuilt .ccxm cannot be written', async () => {
+    const { segments } = await backend.open()
+    const forgetful = altered(segments, { seal: ({ frames }) => segments.seal({ frames }) })
+    const full = altered(forgetful, {
+      writeCompanion: async () => {
+        throw new Error('no space left on device')
+      },
+    })
+    const warnings: string[] = []
+    const documents = await openOn(full, true, warnings)
+    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'cramped')] }))
+    expect(await find(documents, 'cramped')).toEqual(['cramped'])
+    const again = await openOn(full, true, warnings)
+    expect(again.stats()).toMatchObject({ documents: 1, chunks: 1 })
+    expect(warnings.filter((warning) => warning.includes('no space left'))).toHaveLength(2)
+  })
+
   it('warns of a document without text instead of emptying it', async () => {
     const { segments } = await backend.open()
     const documents = await openOn(segments)
@@ -619,30 +743,28 @@ describe.each([['memory', memory]])('openDocumentStore on %s', (_name, backend) 
   it('charges text against the budget and cuts only the first chunk', async () => {
     const { segments } = await backend.open()
     const documents = await openOn(segments)
-    const passages = ['é'.repeat(50), 'b'.repeat(40), 'c'.repeat(40)]
+    const passages = ['é'.repeat(50), 'b'.repeat(40), 'c'.repeat(40), 'dd']
     await documents.ingest(ANONYMOUS, request({ documents: [text('a', ...passages)] }))
     const expandWithin = async (tokenBudget?: number) => {
       const { content, textTokens, leftOut, chunks } = await documents.expand(ANONYMOUS, {
         tenant: 'acme',
-        handles: ['0:1', '0:2', '0:3'],
+        handles: ['0:1', '0:2', '0:3', '0:4'],
         includeText: true,
         ...(tokenBudget === undefined ? {} : { tokenBudget }),
       })
-      expect(chunks).toHaveLength(3)
+      expect(chunks).toHaveLength(4)
       return { lengths: content.map((one) => one.text.length), textTokens, leftOut, content }
     }
-    expect(await expandWithin()).toMatchObject({
-      lengths: [50, 40, 40],
-      textTokens: 45,
-      leftOut: 0,
-    })
-    expect(await expandWithin(45)).toMatchObject({ lengths: [50, 40, 40], leftOut: 0 })
-    expect(await expandWithin(44)).toMatchObject({ lengths: [50, 40], textTokens: 35, leftOut: 1 })
-    expect(await expandWithin(25)).toMatchObject({ lengths: [50], textTokens: 25, leftOut: 2 })
+    const all = { lengths: [50, 40, 40, 2], textTokens: 46, leftOut: 0 }
+    expect(await expandWithin()).toMatchObject(all)
+    expect(await expandWithin(46)).toMatchObject(all)
+    // The last would fit, but the one before it did not.
+    expect(await expandWithin(44)).toMatchObject({ lengths: [50, 40], textTokens: 35, leftOut: 2 })
+    expect(await expandWithin(25)).toMatchObject({ lengths: [50], textTokens: 25, leftOut: 3 })
     const cut = await expandWithin(5)
-    expect(cut).toMatchObject({ lengths: [10], textTokens: 5, leftOut: 2 })
+    expect(cut).toMatchObject({ lengths: [10], textTokens: 5, leftOut: 3 })
     expect(cut.content[0]?.isCut).toBe(true)
-    expect(await expandWithin(0)).toMatchObject({ lengths: [], textTokens: 0, leftOut: 3 })
+    expect(await expandWithin(0)).toMatchObject({ lengths: [], textTokens: 0, leftOut: 4 })
     await expect(expandWithin(-1)).rejects.toThrow(RangeError)
   })
 

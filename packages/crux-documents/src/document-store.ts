@@ -51,7 +51,7 @@ export interface DocumentSummary {
   readonly docId: string
   readonly title: string | null
   readonly url: string | null
-  /** Hex hash of everything the document was ingested with; equal for equal content. */
+  /** Hex hash of everything the document was ingested with, equal for equal content; empty when another writer stored it. */
   readonly revision: string
   readonly chunks: number
 }
