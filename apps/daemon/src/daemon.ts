@@ -4,7 +4,7 @@ import { createLocalHashEmbedder, semanticProfile } from 'crux-retrieval'
 import { loadHashes } from 'crux-segment'
 import { openDataDirectory } from 'crux-storage'
 import { ANONYMOUS, type Clock, CruxError } from 'crux-types'
-import { openBackup } from './backup/backup.js'
+import { openBackup, removeStaleStages } from './backup/backup.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
@@ -118,7 +118,7 @@ async function start(
   if (config.mcpEnabled) {
     log.info(
       agents.length === 0
-        ? 'MCP has no agent tokens: whoever reaches it is served, with home tenant default and every tenant readable'
+        ? 'MCP serves whoever reaches it, with home tenant default and every tenant readable; CRUX_AGENT_TOKENS restricts it'
         : `MCP serves ${agents.length} agents; those without CORECRUXD_AGENT_TENANTS read every tenant`,
     )
   }
@@ -136,6 +136,7 @@ async function start(
 
   const directory = await openDataDirectory({ dir: config.dataDir })
   onClose(() => directory.close())
+  await removeStaleStages(config.dataDir)
   const http = await listenHttp(app, { host: config.httpHost, port: config.httpPort })
   onClose(() => http.close())
   const mcp = config.mcpEnabled

@@ -61,6 +61,13 @@ export async function openBackup(
   return Readable.toWeb(Readable.from(archive)) as ReadableStream<Uint8Array>
 }
 
+/** Take away what an archive left behind when the process ended under it. */
+export async function removeStaleStages(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(STAGE_PREFIX)) await rm(join(dataDir, name), { recursive: true })
+  }
+}
+
 /** Link all files below `stage` and note their length, until no MANIFEST changed meanwhile. */
 async function freeze(dataDir: string, stage: string): Promise<readonly FrozenFile[]> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

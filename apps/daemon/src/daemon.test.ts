@@ -1,0 +1,237 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from 'crux-types'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { loadConfig } from './config/load.js'
+import { type Daemon, startDaemon } from './daemon.js'
+import { createLog } from './log.js'
+
+const TOKEN = 'a-token-of-at-least-thirty-two-characters'
+
+async function temporaryFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'crux-daemon-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  return dir
+}
+
+async function start(
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<{ daemon: Daemon; log: string[] }> {
+  const { config, warnings } = await loadConfig({
+    env: {
+      CORECRUXD_CONFIG_PATH: '',
+      CORECRUXD_DATA_DIR: dataDir,
+      CORECRUXD_AUTH_MODE: 'off',
+      CORECRUXD_HTTP_PORT: '0',
+      CORECRUXD_MCP_PORT: '0',
+      ...env,
+    },
+    homeDir: dataDir,
+    workDir: dataDir,
+    readFile: async () => undefined,
+  })
+  const log: string[] = []
+  const daemon = await startDaemon(config, {
+    log: createLog({ logLevel: 'debug', logFormat: 'text' }, { write: (line) => log.push(line) }),
+    warnings,
+    clock: systemClock,
+    pid: 4711,
+    crash: () => {
+      throw new Error('no failpoint is set')
+    },
+  })
+  onTestFinished(() => daemon.stop())
+  return { daemon, log }
+}
+
+const toolAnswer = z.object({
+  result: z.looseObject({
+    content: z.array(z.looseObject({ text: z.string() })),
+    isError: z.boolean().optional(),
+  }),
+})
+
+async function callTool(
+  daemon: Daemon,
+  name: string,
+  args: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const response = await fetch(daemon.mcpUrl ?? '', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    }),
+  })
+  const text = await response.text()
+  const answer = toolAnswer.parse(JSON.parse(text))
+  return answer.result.content.map((part) => part.text).join('\n')
+}
+
+async function putFact(daemon: Daemon, key: string, value: string): Promise<number> {
+  const response = await fetch(`${daemon.httpUrl}/v1/facts`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ entity: 'e', key, value }),
+  })
+  await response.text()
+  return response.status
+}
+
+describe('startDaemon', () => {
+  it('says where it answers, serves one set of facts on both listeners, and keeps it', async () => {
+    const dataDir = await temporaryFolder()
+    const first = await start(dataDir)
+    expect(first.daemon.readyLine).toBe(
+      `corecruxd ready http=${first.daemon.httpUrl} mcp=${first.daemon.mcpUrl} data=${dataDir} pid=4711`,
+    )
+    expect(await putFact(first.daemon, 'k', 'kept over restarts')).toBe(201)
+    expect(await callTool(first.daemon, 'query_facts', { query: 'restarts' })).toContain('kept')
+    // MCP is not served on the port of the HTTP API.
+    const mcpOnHttp = await fetch(`${first.daemon.httpUrl}/mcp`, { method: 'POST', body: '{}' })
+    expect(mcpOnHttp.status).toBe(404)
+    await first.daemon.stop()
+    await first.daemon.stop()
+    expect(await readdir(join(dataDir, 'snapshots'))).not.toEqual([])
+    const second = await start(dataDir)
+    expect(await callTool(second.daemon, 'query_facts', { query: 'restarts' })).toContain('kept')
+    expect(await readdir(dataDir)).toContain('LOCK')
+  })
+
+  it('loses facts at the stop when persistence is off, and says so', async () => {
+    const dataDir = await temporaryFolder()
+    const env = { CORECRUXD_FACT_PERSISTENCE: '0' }
+    const first = await start(dataDir, env)
+    await putFact(first.daemon, 'k', 'short lived')
+    const ready = await (await fetch(`${first.daemon.httpUrl}/readyz`)).text()
+    expect(ready).toContain('facts are lost when the daemon stops')
+    await first.daemon.stop()
+    const second = await start(dataDir, env)
+    expect(await callTool(second.daemon, 'query_facts', { query: 'short' })).not.toContain('lived')
+  })
+
+  it('builds no MCP server when MCP is off (MCP-11.1-enabled)', async () => {
+    const { daemon } = await start(await temporaryFolder(), { CORECRUXD_MCP_ENABLED: 'false' })
+    expect(daemon.mcpUrl).toBeUndefined()
+    expect(daemon.readyLine).toContain(' mcp=off ')
+    const version = await (await fetch(`${daemon.httpUrl}/v1/version`)).json()
+    expect(version).toMatchObject({ features: { mcp: false } })
+  })
+
+  it('keeps no vectors and filters bootstrap knowledge by words without the local embedder (RET-11.5-embed-none)', async () => {
+    for (const [flag, isRanked] of [
+      ['1', true],
+      ['0', false],
+    ] as const) {
+      const { daemon } = await start(await temporaryFolder(), {
+        CORECRUXD_LOCAL_EMBEDDER: flag,
+        CRUX_AGENT_TOKEN: TOKEN,
+      })
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      for (const [topic, value] of [
+        ['one', 'heliotrope facts about gardens'],
+        ['two', 'nothing in common'],
+      ] as const) {
+        await callTool(
+          daemon,
+          'store_fact',
+          { entity: `__bootstrap__::pattern:${topic}`, key: 'note', value },
+          headers,
+        )
+      }
+      const text = await callTool(
+        daemon,
+        'get_bootstrap',
+        { topic: 'pattern', query: 'heliotrope' },
+        headers,
+      )
+      expect(text).toContain('heliotrope')
+      // Ranking keeps what does not hold the word, filtering does not.
+      expect(text.includes('nothing in common'), `embedder ${flag}`).toBe(isRanked)
+      const version = await (await fetch(`${daemon.httpUrl}/v1/version`)).json()
+      expect(version).toMatchObject({
+        embedder: { id: isRanked ? 'crux-local-hash-v1' : null },
+        features: { embeddings: isRanked },
+      })
+    }
+  })
+
+  it('refuses MCP outside loopback without agent tokens (MCP-11.1-bind-guard)', async () => {
+    const dataDir = await temporaryFolder()
+    const refused = start(dataDir, { CORECRUXD_MCP_HOST: '0.0.0.0' })
+    await expect(refused).rejects.toMatchObject({ code: 'BIND_REFUSED' })
+    await expect(refused).rejects.toThrow('CRUX_AGENT_TOKENS')
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it.each([
+    { CRUX_AGENT_TOKEN: TOKEN },
+    { CRUX_AGENT_TOKENS: `ann:${TOKEN}` },
+    { CORECRUXD_ALLOW_INSECURE_DEV_AUTH_BIND: '1' },
+  ])('serves MCP on all addresses with %o (MCP-11.1-bind-guard-allow)', async (env) => {
+    const { daemon } = await start(await temporaryFolder(), {
+      CORECRUXD_MCP_HOST: '0.0.0.0',
+      ...env,
+    })
+    expect(daemon.mcpUrl).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/mcp$/)
+  })
+
+  it('refuses the HTTP API outside loopback without authentication', async () => {
+    await expect(
+      start(await temporaryFolder(), { CORECRUXD_HTTP_HOST: '0.0.0.0' }),
+    ).rejects.toMatchObject({ code: 'INSECURE_BIND' })
+  })
+
+  it('refuses malformed agent tokens without repeating them', async () => {
+    const secret = 'too-short-secret'
+    const refused = start(await temporaryFolder(), { CRUX_AGENT_TOKENS: `ann:${secret}` })
+    await expect(refused).rejects.toThrow('CRUX_AGENT_TOKENS item 1')
+    await expect(refused).rejects.not.toThrow(secret)
+  })
+
+  it.each(['CORECRUXD_HTTP_PORT', 'CORECRUXD_MCP_PORT'])(
+    'names %s when its port is taken, and gives the directory back',
+    async (variable) => {
+      const other = createServer()
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void other.close())
+      const address = other.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      const dataDir = await temporaryFolder()
+      const refused = start(dataDir, { [variable]: String(port) })
+      await expect(refused).rejects.toMatchObject({ code: 'PORT_IN_USE', data: { variable } })
+      await expect(refused).rejects.toThrow(`127.0.0.1:${port}; stop it, or set ${variable}`)
+      await start(dataDir)
+    },
+  )
+
+  it('refuses a second daemon on the directory, naming the first', async () => {
+    const dataDir = await temporaryFolder()
+    const { daemon } = await start(dataDir)
+    const refused = start(dataDir)
+    await expect(refused).rejects.toMatchObject({ code: 'DATA_DIR_LOCKED' })
+    await expect(refused).rejects.toThrow(new URL(daemon.httpUrl).port)
+  })
+
+  it('refuses a directory of a newer version', async () => {
+    const dataDir = await temporaryFolder()
+    await writeFile(join(dataDir, 'FORMAT'), '99\n')
+    await expect(start(dataDir)).rejects.toMatchObject({ code: 'DATA_FORMAT_NEWER' })
+  })
+
+  it('logs no secret', async () => {
+    const { daemon, log } = await start(await temporaryFolder(), { CRUX_AGENT_TOKEN: TOKEN })
+    await fetch(`${daemon.httpUrl}/v1/facts`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    await daemon.stop()
+    expect(log.length).toBeGreaterThan(0)
+    expect(log.join('')).not.toContain(TOKEN)
+  })
+})
