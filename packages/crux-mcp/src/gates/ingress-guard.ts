@@ -30,7 +30,9 @@ export interface IngressGuardOptions {
   readonly allowedOrigins: readonly string[]
 }
 
-const WILDCARD_BINDS: readonly string[] = ['0.0.0.0', '::', '']
+/** What a malformed host comes to; it is served nowhere. */
+const UNNAMED = ''
+const WILDCARD_BINDS: readonly string[] = ['0.0.0.0', '::', UNNAMED]
 
 /**
  * Build the checks that keep web pages away from a local listener.
@@ -42,7 +44,7 @@ const WILDCARD_BINDS: readonly string[] = ['0.0.0.0', '::', '']
 export function createIngressGuard(options: IngressGuardOptions): IngressGuard {
   const bound = hostName(options.boundHost)
   const isWildcard = WILDCARD_BINDS.includes(bound)
-  const names = new Set(options.allowedHosts.map(hostName))
+  const names = new Set(options.allowedHosts.map(hostName).filter((name) => name !== UNNAMED))
   if (!isWildcard) names.add(bound)
   const origins = new Set(options.allowedOrigins.map(originKey))
 
@@ -90,7 +92,7 @@ function hostName(host: string): string {
   const text = host.trim().toLowerCase()
   if (text.startsWith('[')) {
     const end = text.indexOf(']')
-    return end < 0 ? text : text.slice(1, end)
+    return end < 0 ? UNNAMED : text.slice(1, end)
   }
   const colon = text.indexOf(':')
   // More than one colon is an IPv6 address without brackets.

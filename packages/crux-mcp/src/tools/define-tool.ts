@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Contract, CrcKind } from '../result/crc-v1.js'
 import type { ToolResult } from '../result/tool-result.js'
 import type { McpServerOptions, Services } from '../server-options.js'
-import { inputSchemaOf } from './input-schema.js'
+import { type InputSchema, inputSchemaOf } from './input-schema.js'
 import { type ArgumentRefusals, parseArguments } from './parse-arguments.js'
 
 /** Group of tools that share a purpose. */
@@ -55,7 +55,7 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
 
 /** A tool, ready to be listed and called. */
 export interface Tool extends ToolFacts {
-  readonly inputSchema: Readonly<Record<string, unknown>>
+  readonly inputSchema: InputSchema
   readonly output: z.ZodObject | undefined
   readonly journalFailure: string | undefined
   /** Names among the arguments that nothing reads. */
@@ -75,7 +75,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   const { input, output, refusals, alsoReads = [], journalFailure, run, ...facts } = spec
   const inputSchema = inputSchemaOf(input)
   const read = new Set([...Object.keys(input.shape), ...alsoReads])
-  const parse = parseArguments(input, refusals)
+  const parse = parseArguments(input, inputSchema.required, refusals)
   return {
     ...facts,
     inputSchema,

@@ -1,10 +1,17 @@
 import { z } from 'zod'
 
+/** JSON Schema of a tool's arguments. */
+export interface InputSchema {
+  readonly type: 'object'
+  readonly properties: Readonly<Record<string, object>>
+  readonly required: readonly string[]
+}
+
 /**
  * The JSON Schema of a tool's arguments: a plain flat object without references, so that every
  * known client accepts it.
  */
-export function inputSchemaOf(input: z.ZodObject): Readonly<Record<string, unknown>> {
+export function inputSchemaOf(input: z.ZodObject): InputSchema {
   const schema = z.toJSONSchema(input, {
     io: 'input',
     reused: 'inline',
@@ -18,7 +25,8 @@ export function inputSchemaOf(input: z.ZodObject): Readonly<Record<string, unkno
   })
   return {
     type: 'object',
-    properties: schema.properties ?? {},
+    // No field is a boolean schema, which the general type allows.
+    properties: (schema.properties ?? {}) as Record<string, object>,
     required: schema.required ?? [],
   }
 }

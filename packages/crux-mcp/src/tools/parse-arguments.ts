@@ -12,22 +12,24 @@ type RawArguments = Readonly<Record<string, unknown>>
  *
  * Null counts as absent, except where any value is taken.
  *
+ * @param required - Names that must be there, in the order in which they are reported.
  * @returns A function that gives the parsed arguments or throws `ARGUMENTS_INVALID` with
  *   `missing required param: <name>`, `<name>: expected <type>, got <type>`, or the tool's own words.
  */
 export function parseArguments<Input extends z.ZodObject>(
   input: Input,
+  required: readonly string[],
   refusals: ArgumentRefusals = {},
 ): (raw: RawArguments) => z.output<Input> {
-  const fields = Object.entries(input.shape)
-  const required = fields.filter(([, field]) => !field.safeParse(undefined).success)
   const takesNull = new Set(
-    fields.filter(([, field]) => field.safeParse(null).success).map(([name]) => name),
+    Object.entries(input.shape)
+      .filter(([, field]) => field.safeParse(null).success)
+      .map(([name]) => name),
   )
 
   return (raw) => {
     const args = Object.values(raw).includes(null) ? withoutNulls(raw, takesNull) : raw
-    for (const [name] of required) {
+    for (const name of required) {
       if (args[name] === undefined) throw invalidArguments(`missing required param: ${name}`)
     }
     const parsed = input.safeParse(args)
