@@ -119,7 +119,7 @@ describe('chunkMarkdown', () => {
     const text = '---\ntitle: x\n# a comment\n---\n# Real\nbody'
     expect(paths(text).map(([, path]) => path)).toEqual([[], ['Real']])
     expect(titleOf(text)).toBe('Real')
-    expect(titleOf('---\n\n# A\n\n---\n# B')).toBe('A')
+    expect(titleOf('---\n\n# A\n\n---\n## B')).toBe('A')
   })
 
   it('numbers chunks through the document, so that an edit leaves earlier ids alone', () => {
@@ -162,8 +162,16 @@ describe('chunkMarkdown', () => {
 
 describe('titleOf', () => {
   it('gives the first heading, without closing signs', () => {
-    expect(titleOf('intro\n##  Getting started ##\n# Later')).toBe('Getting started')
+    expect(titleOf('intro\n#  Getting started ##\n## Later\n## Still later')).toBe(
+      'Getting started',
+    )
+    expect(titleOf('## Only this\n### Part')).toBe('Only this')
     expect(titleOf('```\n# no\n```\nplain')).toBeUndefined()
     expect(titleOf(`# ${'long '.repeat(200)}`)?.length).toBeLessThanOrEqual(256)
+  })
+
+  it('takes one section of several for no title', () => {
+    expect(titleOf('- Start: 2014\n\n# Summary\n\n# Motivation')).toBeUndefined()
+    expect(titleOf('## Preface\n# Book')).toBeUndefined()
   })
 })

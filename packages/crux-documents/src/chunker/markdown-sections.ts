@@ -52,12 +52,18 @@ export function markdownSections(text: string): readonly MarkdownSection[] {
   return sections
 }
 
-/** Title of the first ATX heading of a Markdown text that has one; undefined when there is none. */
+/**
+ * Title of a Markdown text: its first ATX heading, when no other one is as high.
+ *
+ * @returns undefined when there is no heading, or the first is one section of several.
+ */
 export function titleOf(markdown: string): string | undefined {
+  let first: AtxHeading | undefined
   for (const { heading } of headings(markdown)) {
-    if (heading.title !== '') return heading.title
+    if (first !== undefined && heading.level <= first.level) return undefined
+    first ??= heading
   }
-  return undefined
+  return first?.title === '' ? undefined : first?.title
 }
 
 function* headings(text: string): Generator<{ heading: AtxHeading; offset: number }> {
