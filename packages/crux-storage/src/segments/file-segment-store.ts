@@ -81,7 +81,7 @@ export async function openFileSegmentStore(
     await store.open()
   } catch (cause) {
     await store.close()
-    if (systemCode(cause) === undefined) throw cause
+    if (cause instanceof CruxError || systemCode(cause) === undefined) throw cause
     throw new CruxError<StorageErrorCode>(
       'DATA_DIR_UNUSABLE',
       `segments in ${options.dir} cannot be opened: ${cause instanceof Error ? cause.message : cause}; check permissions, space and the disk`,

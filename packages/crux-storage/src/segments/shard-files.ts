@@ -43,7 +43,7 @@ export class ShardFiles {
     } catch (cause) {
       // What is left there would only be put aside at the next start.
       await this.fs.unlink(from).catch(() => {})
-      if (systemCode(cause) === undefined) throw cause
+      if (cause instanceof CruxError || systemCode(cause) === undefined) throw cause
       throw new CruxError<StorageErrorCode>(
         'STORAGE_WRITE_FAILED',
         `${to} cannot be written (${systemCode(cause)}); make room or check the disk, and try again`,
@@ -52,11 +52,15 @@ export class ShardFiles {
     }
   }
 
-  /** Remove everything that carries a stem. What cannot be removed now is removed or put aside at the next start. */
+  /**
+   * Remove everything that carries a stem but a head, whose frames may not be anywhere else. What cannot be
+   * removed now is removed or put aside at the next start.
+   */
   async deleteAll(stem: string): Promise<void> {
     try {
       for (const name of await this.fs.list(this.paths.segments)) {
-        if (name.startsWith(`${stem}.`)) await this.fs.unlink(join(this.paths.segments, name))
+        if (!name.startsWith(`${stem}.`) || name.endsWith('.ccxhead')) continue
+        await this.fs.unlink(join(this.paths.segments, name))
       }
       await this.fs.syncDirectory(this.paths.segments)
     } catch (error) {
