@@ -62,7 +62,11 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   const { journal, clock, embedder } = options
   const onWarning = options.onWarning ?? (() => {})
   const policy = createPrivacyPolicy(options.privacy)
-  const projection = new FactProjection(policy, onWarning)
+  const following = new AbortController()
+  let isReplayed = false
+  const projection = new FactProjection(policy, onWarning, (table) => {
+    if (isReplayed) context.indexInBackground(table, following.signal)
+  })
   const context = new RecallContext(projection, clock, horizonsOf(options.decay))
   const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
   const lanes = new ChainLanes(journal, (position) => projection.reached(position))
@@ -73,7 +77,6 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     ids: options.ids ?? uuidHex,
     lastStoredAt: new Map<string, number>(),
   }
-  const following = new AbortController()
   let isClosed = false
 
   const snapshot = await journal.loadSnapshot(FACT_STREAM)
@@ -87,6 +90,8 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     (record, at) => projection.apply(record, at),
     following.signal,
   )
+  isReplayed = true
+  for (const table of projection.allTables()) context.indexInBackground(table, following.signal)
 
   const requireOpen = (): void => {
     if (!isClosed) return

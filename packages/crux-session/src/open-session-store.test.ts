@@ -25,7 +25,9 @@ async function linesOf(journal: Journal): Promise<string[]> {
   const apply = (record: { bytes: Uint8Array }) => {
     lines.push(Buffer.from(record.bytes).toString())
   }
-  await journal.follow('sessions', 0, apply, AbortSignal.abort())
+  const following = new AbortController()
+  await journal.follow('sessions', 0, apply, following.signal)
+  following.abort()
   return lines
 }
 

@@ -17,10 +17,14 @@ export class FactProjection {
   private readonly tables = new Map<string, FactTable>()
   private readonly waiting = new Map<() => void, Position>()
 
-  /** @param onWarning - Told of each line that was skipped; without stored text. */
+  /**
+   * @param onWarning - Told of each line that was skipped; without stored text.
+   * @param onInsert - Told of each table that got a row.
+   */
   constructor(
     private readonly policy: PrivacyPolicy,
     private readonly onWarning: (message: string) => void,
+    private readonly onInsert: (table: FactTable) => void,
   ) {}
 
   /** Facts of a tenant; undefined when none was ever written. */
@@ -140,6 +144,7 @@ export class FactProjection {
       return
     }
     if (keyed !== undefined) table.setChainPosition(table.chainOfRow(table.size - 1), keyed)
+    this.onInsert(table)
   }
 }
 

@@ -1,4 +1,5 @@
 import { cosine, type Embedder } from 'crux-retrieval'
+import { cutForLog, redactSecrets } from 'crux-text'
 import { type Caller, CruxError, createPauser, DEFAULT_TENANT } from 'crux-types'
 import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
@@ -154,9 +155,12 @@ async function similarities(
     )
     return scores
   } catch (error) {
-    onWarning(
-      `bootstrap: the embedder failed, so words are matched instead: ${error instanceof Error ? error.message : String(error)}`,
+    // A remote embedder's error may quote its address or the text.
+    const reason = cutForLog(
+      redactSecrets(error instanceof Error ? error.message : 'no reason'),
+      200,
     )
+    onWarning(`bootstrap: the embedder failed, so words are matched instead: ${reason}`)
     return undefined
   }
 }

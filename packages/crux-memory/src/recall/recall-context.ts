@@ -1,4 +1,4 @@
-import type { Clock } from 'crux-types'
+import { type Clock, createPauser } from 'crux-types'
 import { ageHours, effectiveConfidence, freshnessAt, type Horizons } from '../decay.js'
 import type { RankedFact } from '../fact-store.js'
 import type { FactProjection } from '../facts/fact-projection.js'
@@ -6,9 +6,13 @@ import type { FactTable } from '../facts/fact-table.js'
 import { TenantIndex } from '../text/tenant-index.js'
 import type { Sight } from './sight.js'
 
+/** Longest piece of indexing that nobody waits for. */
+const BACKGROUND_SLICE_MS = 2
+
 /** What all reads share. */
 export class RecallContext {
   private readonly indexes = new WeakMap<FactTable, TenantIndex>()
+  private readonly beingIndexed = new WeakSet<FactTable>()
 
   constructor(
     readonly projection: FactProjection,
@@ -24,6 +28,25 @@ export class RecallContext {
       this.indexes.set(table, index)
     }
     return index
+  }
+
+  /** Index new rows of a tenant while nobody waits for them; does nothing when that is under way. */
+  indexInBackground(table: FactTable, signal: AbortSignal): void {
+    if (this.beingIndexed.has(table) || signal.aborted) return
+    this.beingIndexed.add(table)
+    // After the writes that came with this one.
+    setImmediate(() => {
+      this.indexOf(table)
+        .catchUp(table.size, createPauser({ sliceMs: BACKGROUND_SLICE_MS, signal }))
+        .catch((error: unknown) => {
+          // Indexing throws nothing but the signal's reason.
+          if (!signal.aborted) throw error
+        })
+        .finally(() => {
+          this.beingIndexed.delete(table)
+          if (this.indexOf(table).rows < table.size) this.indexInBackground(table, signal)
+        })
+    })
   }
 
   /** Confidence of a row after decay. */

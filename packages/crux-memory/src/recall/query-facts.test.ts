@@ -1,0 +1,622 @@
+import { createMemoryJournal } from 'crux-storage'
+import { ANONYMOUS, agentCaller, type Caller, ManualClock } from 'crux-types'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { effectiveConfidence, freshnessAt, horizonsOf } from '../decay.js'
+import type { Fact, HorizonClass } from '../fact.js'
+import type { FactQuery } from '../fact-store.js'
+import { openFactStore } from '../open-fact-store.js'
+import { ownersOf, visibleEntity } from '../privacy.js'
+
+const NOON = Date.UTC(2026, 0, 15, 12)
+const HOUR_MS = 3_600_000
+const anna = agentCaller('anna')
+const bert = agentCaller('bert')
+const annaToo: Caller = { ...agentCaller('anna2'), identity: 'pass-anna', aliases: ['anna'] }
+const acme: Caller = { ...agentCaller('anna'), tenant: 'acme' }
+const CALLERS = [ANONYMOUS, anna, bert, annaToo, acme]
+
+/** What the store should find, computed from plain fact objects without any index. */
+function scan(facts: readonly Fact[], caller: Caller, query: FactQuery, now: number) {
+  const owners = ownersOf(caller)
+  const terms = query.query
+    ?.toLowerCase()
+    .split(/\p{White_Space}+/u)
+    .filter((term) => term !== '')
+  const horizons = horizonsOf()
+  const matching = facts
+    .map((fact, place) => ({
+      fact,
+      place,
+      entity: visibleEntity(owners, fact.entity, fact.private),
+    }))
+    .filter(({ fact, entity }) => {
+      if (fact.deleted || fact.tenant_hash !== caller.tenant || entity === undefined) return false
+      if (fact.superseded_by !== undefined && query.includeSuperseded !== true) return false
+      if (query.asOf !== undefined) {
+        if (fact.valid_from !== undefined && query.asOf < Date.parse(fact.valid_from)) return false
+        if (fact.valid_to !== undefined && query.asOf >= Date.parse(fact.valid_to)) return false
+      }
+      const names = [fact.entity, entity]
+      if (query.entity !== undefined && !names.includes(query.entity)) return false
+      const { entityPrefix } = query
+      if (entityPrefix !== undefined && !names.some((name) => name.startsWith(entityPrefix))) {
+        return false
+      }
+      if (terms === undefined) return true
+      const texts = [fact.value, fact.key, entity].map((text) => text.toLowerCase())
+      return terms.some((term) => texts.some((text) => text.includes(term)))
+    })
+    .map(({ fact, place, entity }) => {
+      const freshness = freshnessAt(horizons, fact.horizon_class, Date.parse(fact.stored_at), now)
+      const confidence = effectiveConfidence(fact.confidence, freshness)
+      return {
+        id: fact.fact_id,
+        tokens: fact.tokens,
+        stored: fact.stored_at,
+        place,
+        entity,
+        confidence,
+      }
+    })
+    .sort(
+      (a, b) =>
+        b.confidence - a.confidence ||
+        Date.parse(b.stored) - Date.parse(a.stored) ||
+        b.place - a.place,
+    )
+  const floor = query.minEffectiveConfidence
+  const kept = matching.filter((row) => floor === undefined || row.confidence >= Math.fround(floor))
+  let hydrated = Math.min(query.topK ?? 10, kept.length)
+  let emitted = hydrated
+  if (query.tokenBudget !== undefined) {
+    let used = 0
+    hydrated = 0
+    for (const { tokens } of kept) {
+      if (hydrated > 0 && (used >= query.tokenBudget || used + tokens > query.tokenBudget)) break
+      used += tokens
+      hydrated++
+    }
+    const pointers = Math.floor(Math.max(query.tokenBudget - used, 0) / 40)
+    emitted = query.overflow === 'tiered' ? Math.min(hydrated + pointers, kept.length) : hydrated
+  }
+  return {
+    ids: kept.slice(0, emitted).map((row) => row.id),
+    entities: kept.slice(0, emitted).map((row) => row.entity),
+    hydrated,
+    totalTokens: kept.slice(0, hydrated).reduce((sum, row) => sum + row.tokens, 0),
+    matched: kept.length,
+    filteredBelowThreshold: matching.length - kept.length,
+  }
+}
+
+async function openEmpty() {
+  const clock = new ManualClock(NOON)
+  const store = await openFactStore({ journal: createMemoryJournal(), clock })
+  return { clock, store, ids: [] as { caller: Caller; id: string }[] }
+}
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    'Deploy',
+    'STATUS',
+    'ΟΔΟΣ',
+    'straße',
+    'İstanbul',
+    '部署',
+    '状态',
+    '😀',
+    'ok',
+    'e',
+    '=',
+    '"',
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 4 }),
+  fc.constantFrom('deploy', 'status', 'deployed-status', 'a'),
+)
+const gap = fc.constantFrom(
+  ' ',
+  '\t',
+  '\n',
+  '\u00a0',
+  '\u2003',
+  '\u3000',
+  '\u0085',
+  '\ufeff',
+  '',
+  '-',
+)
+const text = fc
+  .array(fc.tuple(piece, gap), { maxLength: 6 })
+  .map((parts) => parts.flat().join(''))
+  .filter((value) => Buffer.from(value).toString() === value)
+const name = fc.oneof(
+  fc.constantFrom(
+    'execplan:a',
+    'execplan:b',
+    'service',
+    'Service:API',
+    'decisions::x',
+    '__ops::y',
+    'agent',
+  ),
+  text.map((value) => value.replace(/\p{Cc}/gu, '')),
+)
+
+const stored = fc.record({
+  caller: fc.constantFrom(...CALLERS),
+  entity: name,
+  key: fc.oneof(fc.constantFrom('k', 'Key', 'agent'), name),
+  value: text,
+  confidence: fc.constantFrom(1, 0.95, 0.9, 0.5, 0.45, 0),
+  isPrivate: fc.boolean(),
+  horizonClass: fc.constantFrom<HorizonClass>('volatile', 'none', 'medium'),
+  afterHours: fc.constantFrom(0, 0, 1, 25),
+  next: fc.constantFrom('nothing', 'nothing', 'delete', 'validity', 'retire'),
+})
+const asked = fc.record(
+  {
+    query: fc.oneof(text, piece, fc.constantFrom('', ' ', '__agent::', 'agent', 'a', 'e')),
+    entity: fc.oneof(name, fc.constant('__agent::anna::service')),
+    entityPrefix: fc.constantFrom(
+      '',
+      'execplan:',
+      'ser',
+      '__agent::',
+      '__agent::anna::',
+      'Ser',
+      'e',
+    ),
+    topK: fc.nat(5),
+    tokenBudget: fc.constantFrom(0, 1, 3, 10, 50, 100, 1000),
+    overflow: fc.constantFrom('drop' as const, 'tiered' as const),
+    minEffectiveConfidence: fc.constantFrom(0, 0.45, 0.5, 0.95, 1),
+    includeSuperseded: fc.boolean(),
+    asOf: fc.constantFrom(NOON - HOUR_MS, NOON, NOON + HOUR_MS),
+  },
+  { requiredKeys: [] },
+)
+
+describe('queryFacts', () => {
+  it('equals a plain scan (RET-11.0-or-substring, RET-11.2-filter-order, RET-11.2-match-rule)', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stored, { maxLength: 25 }),
+        fc.array(fc.record({ caller: fc.constantFrom(...CALLERS), query: asked }), {
+          minLength: 8,
+          maxLength: 8,
+        }),
+        async (inputs, questions) => {
+          const { store, clock, ids } = await openEmpty()
+          const seen = new Map<string, Fact>()
+          for (const input of inputs) {
+            clock.advance(input.afterHours * HOUR_MS)
+            const { caller, entity, key, value, confidence, horizonClass } = input
+            const isPrivate = input.isPrivate && caller.identity !== null
+            const result = await store.store(caller, {
+              entity,
+              key,
+              value,
+              confidence,
+              horizonClass,
+              private: isPrivate,
+            })
+            const id = result.fact.fact_id
+            // The oracle keeps its own copy and applies every change to it by the documented rules.
+            seen.set(id, { ...result.fact })
+            const previous = result.fact.supersedes
+            if (previous !== undefined) patch(seen, previous, { superseded_by: id })
+            ids.push({ caller, id })
+            const isSeen =
+              visibleEntity(ownersOf(caller), result.fact.entity, result.fact.private) !== undefined
+            if (input.next === 'delete') {
+              expect(await store.delete(caller, id)).toBe(isSeen)
+              if (isSeen) patch(seen, id, { deleted: true })
+            } else if (input.next === 'validity') {
+              expect(await store.setValidity(caller, id, { from: NOON, to: NOON + HOUR_MS })).toBe(
+                isSeen,
+              )
+              if (isSeen) {
+                patch(seen, id, {
+                  valid_from: new Date(NOON).toISOString(),
+                  valid_to: new Date(NOON + HOUR_MS).toISOString(),
+                })
+              }
+            } else if (input.next === 'retire') {
+              const target = ids.find(({ caller: by }) => by === caller)?.id ?? id
+              const retiring = store.store(caller, {
+                entity: 'retiring',
+                key: id,
+                value: '',
+                supersedes: [target],
+              })
+              const before = seen.get(target)
+              const isVisible =
+                before !== undefined &&
+                !before.deleted &&
+                visibleEntity(ownersOf(caller), before.entity, before.private) !== undefined
+              if (isVisible) {
+                const { fact } = await retiring
+                seen.set(fact.fact_id, { ...fact })
+                patch(seen, target, { superseded_by: fact.fact_id })
+              } else {
+                await expect(retiring).rejects.toMatchObject({ code: 'SUPERSEDES_INVALID' })
+              }
+            }
+          }
+          for (const { caller, query } of questions) {
+            const {
+              entities,
+              ids: expectedIds,
+              ...numbers
+            } = scan([...seen.values()], caller, query, clock.now())
+            const page = await store.query(caller, query)
+            expect(page).toMatchObject(numbers)
+            expect(page.rows.map((row) => row.fact.fact_id)).toEqual(expectedIds)
+            expect(page.rows.map((row) => row.entity)).toEqual(entities)
+          }
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  it('equals a plain scan also where many rows share an entity', async () => {
+    const { store, clock } = await openEmpty()
+    const facts: Fact[] = []
+    for (let i = 0; i < 300; i++) {
+      clock.advance(1)
+      const { fact } = await store.store(ANONYMOUS, {
+        entity: i % 3 === 0 ? 'log:a' : 'log:b',
+        key: `k${i}`,
+        value: `entry ${i} ${i % 7 === 0 ? 'Übung' : 'rest'}`,
+        confidence: (i % 5) / 5,
+      })
+      facts.push(fact)
+    }
+    for (const query of ['übung', '17', 'b', 'k29 nowhere', 'log:a']) {
+      for (const scope of [
+        { entity: 'log:b' },
+        { entityPrefix: 'log:' },
+        { entityPrefix: 'log:a' },
+      ]) {
+        const expected = scan(facts, ANONYMOUS, { query, topK: 40, ...scope }, clock.now())
+        const page = await store.query(ANONYMOUS, { query, topK: 40, ...scope })
+        expect(page.rows.map((row) => row.fact.fact_id)).toEqual(expected.ids)
+        expect(page.matched).toBe(expected.matched)
+      }
+    }
+  })
+
+  it('finds a word in value, key or entity, in any letter case', async () => {
+    const ask = await withFacts([
+      ['entity:deploy', 'k', 'x', 'in entity'],
+      ['e', 'deploy-key', 'x', 'in key'],
+      ['e', 'k2', 'last\tDEPLOY\nwas fine', 'in value'],
+      ['e', 'k3', 'x', 'nowhere'],
+    ])
+    expect(await ask('dePloY')).toEqual(['in value', 'in key', 'in entity'])
+    expect(await ask('zzz\tdeploy')).toEqual(['in value', 'in key', 'in entity'])
+    expect(await ask('zzz\n\n deploy ')).toEqual(['in value', 'in key', 'in entity'])
+  })
+
+  it('joins the words with OR (RET-11.2-match-or)', async () => {
+    const ask = await withFacts([
+      ['a', 'k', 'we deploy', 'deploy'],
+      ['b', 'k', 'the status', 'status'],
+      ['c', 'k', 'neither', 'neither'],
+    ])
+    expect(await ask('deploy status')).toEqual(['status', 'deploy'])
+  })
+
+  it('ranks a newer fact with one hit above an older one with two (RET-11.2-match-no-hitcount)', async () => {
+    const ask = await withFacts([
+      ['a', 'k', 'deploy status', 'two hits'],
+      ['b', 'k', 'deploy only', 'one hit'],
+    ])
+    expect(await ask('deploy status')).toEqual(['one hit', 'two hits'])
+  })
+
+  it('does not stem (RET-11.2-match-no-stem)', async () => {
+    const ask = await withFacts([['a', 'k', 'it was deployed', 'deployed']])
+    expect(await ask('deploying')).toEqual([])
+    expect(await ask('deploy')).toEqual(['deployed'])
+  })
+
+  it('cuts words at white space only (RET-11.2-match-whitespace-only)', async () => {
+    const ask = await withFacts([['a', 'k', 'deploy status', 'x']])
+    expect(await ask('deploy-status')).toEqual([])
+    expect(await ask('deploy,status')).toEqual([])
+    expect(await ask('deploy\u2003status')).toEqual(['x'])
+  })
+
+  it('takes quotes literally (RET-11.2-match-no-phrase)', async () => {
+    const ask = await withFacts([
+      ['a', 'k', 'blue green deploy', 'plain'],
+      ['b', 'k', 'a "blue thing', 'quoted'],
+    ])
+    expect(await ask('"blue green"')).toEqual(['quoted'])
+  })
+
+  it('gives rare and common words the same weight (RET-11.2-match-no-idf)', async () => {
+    const ask = await withFacts([
+      ['a', 'k', 'rareword', 'rare'],
+      ...Array.from({ length: 9 }, (_, i) => [`b${i}`, 'k', 'common', `common ${i}`] as const),
+    ])
+    expect((await ask('rareword common')).at(-1)).toBe('rare')
+  })
+
+  it('knows no synonyms (RET-11.0-no-synonyms)', async () => {
+    const ask = await withFacts([['note', 'n', 'release procedure', 'x']])
+    expect(await ask('how do we deploy')).toEqual([])
+  })
+
+  it("matches a private fact's own name and not its stored form (RET-11.2-match-visible-entity)", async () => {
+    const { store } = await openEmpty()
+    await store.store(anna, { entity: 'diary', key: 'k', value: 'v', private: true })
+    const count = async (query: string) => (await store.query(anna, { query })).matched
+    expect(await count('diar')).toBe(1)
+    for (const query of ['__agent::', '__agent', 'agent::anna', 'anna', '::', '::diary']) {
+      expect(await count(query)).toBe(0)
+    }
+  })
+
+  it('matches nothing for a blank query and all without one', async () => {
+    const ask = await withFacts([['a', 'k', 'v', 'x']])
+    expect(await ask('')).toEqual([])
+    expect(await ask(' \t\u3000')).toEqual([])
+    expect(await ask(undefined)).toEqual(['x'])
+  })
+
+  it('leaves out deleted facts in every case (RET-11.2-filter-deleted)', async () => {
+    const { store } = await openEmpty()
+    const { fact } = await store.store(ANONYMOUS, { entity: 'e', key: 'k', value: 'word' })
+    await store.delete(ANONYMOUS, fact.fact_id)
+    const page = await store.query(ANONYMOUS, { query: 'word', includeSuperseded: true })
+    expect(page.matched).toBe(0)
+  })
+
+  it('takes world time as half open (RET-11.2-filter-asof)', async () => {
+    const { store } = await openEmpty()
+    const { fact } = await store.store(ANONYMOUS, { entity: 'e', key: 'k', value: 'word' })
+    await store.setValidity(ANONYMOUS, fact.fact_id, { from: NOON, to: NOON + 1000 })
+    const count = async (asOf?: number) =>
+      (await store.query(ANONYMOUS, asOf === undefined ? {} : { asOf })).matched
+    expect(await Promise.all([NOON - 1, NOON, NOON + 999, NOON + 1000].map(count))).toEqual([
+      0, 1, 1, 0,
+    ])
+    expect(await count()).toBe(1)
+    await store.setValidity(ANONYMOUS, fact.fact_id, {})
+    expect(await count(NOON - 1)).toBe(1)
+  })
+
+  it('hides what a newer value replaced unless asked (RET-11.2-filter-superseded)', async () => {
+    const { store } = await openEmpty()
+    for (const value of ['one', 'two'])
+      await store.store(ANONYMOUS, { entity: 'e', key: 'k', value })
+    expect((await store.query(ANONYMOUS, {})).rows.map((row) => row.fact.value)).toEqual(['two'])
+    const all = await store.query(ANONYMOUS, { includeSuperseded: true })
+    expect(all.rows.map((row) => row.fact.value)).toEqual(['two', 'one'])
+  })
+
+  it('shows private facts to their owner only (RET-11.2-filter-visibility)', async () => {
+    const { store } = await openEmpty()
+    await store.store(anna, { entity: 'e', key: 'k', value: 'word', private: true })
+    const counts = CALLERS.map(
+      async (caller) => (await store.query(caller, { query: 'word' })).matched,
+    )
+    expect(await Promise.all(counts)).toEqual([0, 1, 0, 1, 0])
+  })
+
+  it('keeps tenants apart (RET-11.2-filter-tenant)', async () => {
+    const { store } = await openEmpty()
+    await store.store(anna, { entity: 'e', key: 'k', value: 'word' })
+    await store.store(acme, { entity: 'e', key: 'k', value: 'word' })
+    for (const caller of [anna, acme]) {
+      const page = await store.query(caller, { query: 'word' })
+      expect(page.rows.map((row) => row.fact.tenant_hash)).toEqual([caller.tenant])
+      expect(page.rows[0]?.fact.version).toBe(1)
+    }
+  })
+
+  it('narrows to a namespace or to one entity (RET-11.2-filter-prefix, RET-11.2-filter-entity)', async () => {
+    const { store } = await openEmpty()
+    for (const entity of ['execplan:a', 'execplan:ab', 'bench:1', 'xexecplan:a']) {
+      await store.store(ANONYMOUS, { entity, key: 'k', value: entity })
+    }
+    const values = async (query: FactQuery) =>
+      (await store.query(ANONYMOUS, query)).rows.map((row) => row.fact.value)
+    expect(await values({ entityPrefix: 'execplan:' })).toEqual(['execplan:ab', 'execplan:a'])
+    expect(await values({ entity: 'execplan:a' })).toEqual(['execplan:a'])
+    expect(await values({ entity: 'execplan:' })).toEqual([])
+    expect(await values({ entity: 'execplan:a', entityPrefix: 'bench:' })).toEqual([])
+  })
+
+  it('ranks by confidence after decay (RET-11.2-rank-confidence)', async () => {
+    const { store, clock } = await openEmpty()
+    await store.store(ANONYMOUS, {
+      entity: 'e',
+      key: 'stale',
+      value: 'stale',
+      confidence: 0.9,
+      horizonClass: 'volatile',
+    })
+    clock.advance(25 * HOUR_MS)
+    await store.store(ANONYMOUS, { entity: 'e', key: 'fresh', value: 'fresh', confidence: 0.5 })
+    const { rows } = await store.query(ANONYMOUS, {})
+    expect(rows.map((row) => [row.fact.value, row.freshness, row.ageHours])).toEqual([
+      ['fresh', 'fresh', 0],
+      ['stale', 'stale', 25],
+    ])
+    expect(rows[1]?.effectiveConfidence).toBe(Math.fround(0.9) / 2)
+    expect(rows[1]?.fact.confidence).toBe(Math.fround(0.9))
+  })
+
+  it('puts the newer of equals first, also within a millisecond (RET-11.2-rank-tiebreak)', async () => {
+    const { store, clock } = await openEmpty()
+    for (const value of ['1', '2', '3', '4']) {
+      await store.store(ANONYMOUS, { entity: 'e', key: value, value })
+      if (value === '2') clock.advance(5)
+    }
+    const { rows } = await store.query(ANONYMOUS, {})
+    expect(rows.map((row) => row.fact.value)).toEqual(['4', '3', '2', '1'])
+  })
+
+  it('counts what the floor drops before anything is cut (RET-11.2-floor-count, RET-11.2-floor-before-budget)', async () => {
+    const { store } = await openEmpty()
+    for (const confidence of [0.9, 0.8, 0.7, 0.6]) {
+      await store.store(ANONYMOUS, { entity: 'e', key: `${confidence}`, value: 'v', confidence })
+    }
+    for (const cut of [{ topK: 1 }, { tokenBudget: 1 }]) {
+      const page = await store.query(ANONYMOUS, { minEffectiveConfidence: 0.8, ...cut })
+      expect(page.rows.map((row) => row.fact.key)).toEqual(['0.9'])
+      expect(page).toMatchObject({ matched: 2, filteredBelowThreshold: 2 })
+    }
+  })
+
+  it('compares the floor as a 32-bit float', async () => {
+    const { store } = await openEmpty()
+    await store.store(ANONYMOUS, { entity: 'e', key: 'k', value: 'v', confidence: 0.95 })
+    expect((await store.query(ANONYMOUS, { minEffectiveConfidence: 0.95 })).matched).toBe(1)
+  })
+
+  it('fills a budget greedily, with at least one row (RET-11.2-stage5-budget, RET-11.9-shape-a)', async () => {
+    expect(await taken([30, 30, 30], { tokenBudget: 70 })).toEqual([30, 30])
+    expect(await taken([30, 30, 30], { tokenBudget: 1 })).toEqual([30])
+    expect(await taken([30, 30, 30], { tokenBudget: 0 })).toEqual([30])
+    expect(
+      await taken(
+        Array.from({ length: 30 }, () => 300),
+        { tokenBudget: 1000 },
+      ),
+    ).toHaveLength(3)
+    expect(await taken([500, 80, 80], { tokenBudget: 100 })).toEqual([500])
+    expect(await taken([10, 500, 10], { tokenBudget: 100 })).toEqual([10])
+    expect(await taken([1, 1, 1, 1], { tokenBudget: 3, topK: 1 })).toEqual([1, 1, 1])
+  })
+
+  it('gives ten rows without a budget, or as many as asked (RET-11.2-stage5-topk)', async () => {
+    const fifteen = Array.from({ length: 15 }, () => 1)
+    expect(await taken(fifteen, {})).toHaveLength(10)
+    expect(await taken(fifteen, { topK: 3 })).toHaveLength(3)
+    expect(await taken(fifteen, { topK: 0 })).toHaveLength(0)
+  })
+
+  it('keeps what does not fit as pointers when asked to', async () => {
+    const store = await withTokens(Array.from({ length: 30 }, () => 300))
+    const page = await store.query(ANONYMOUS, { tokenBudget: 1000, overflow: 'tiered' })
+    expect(page).toMatchObject({ hydrated: 3, matched: 30, totalTokens: 900 })
+    expect(page.rows).toHaveLength(5)
+  })
+
+  it('answers with a prefix of the whole ranking under any budget (RET-11.0-budget-not-filter)', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat(60), { maxLength: 600 }),
+        fc.nat(2000),
+        async (sizes, tokenBudget) => {
+          const store = await withTokens(sizes)
+          const all = await store.query(ANONYMOUS, { topK: sizes.length })
+          for (const overflow of ['drop', 'tiered'] as const) {
+            const page = await store.query(ANONYMOUS, { tokenBudget, overflow })
+            const ids = all.rows.map((row) => row.fact.fact_id).slice(0, page.rows.length)
+            expect(page.rows.map((row) => row.fact.fact_id)).toEqual(ids)
+            expect(page.matched).toBe(sizes.length)
+          }
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
+
+  it('gives equal answers to equal questions (RET-11.0-deterministic)', async () => {
+    const { store } = await openEmpty()
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        store.store(ANONYMOUS, { entity: `e${i % 7}`, key: `${i}`, value: `word ${i}` }),
+      ),
+    )
+    const ask = () => store.query(ANONYMOUS, { query: 'word 7', topK: 30 })
+    expect(await ask()).toEqual(await ask())
+  })
+
+  it.each([
+    [{ minEffectiveConfidence: 1.01 }, 'CONFIDENCE_INVALID'],
+    [{ minEffectiveConfidence: -0.1 }, 'CONFIDENCE_INVALID'],
+    [{ minEffectiveConfidence: Number.NaN }, 'CONFIDENCE_INVALID'],
+    [{ topK: -1 }, 'QUERY_INVALID'],
+    [{ topK: 1.5 }, 'QUERY_INVALID'],
+    [{ tokenBudget: Number.NaN }, 'QUERY_INVALID'],
+    [{ query: '\ud800' }, 'TEXT_INVALID'],
+  ])('refuses %j', async (query, code) => {
+    const { store } = await openEmpty()
+    await expect(store.query(ANONYMOUS, query)).rejects.toMatchObject({ code })
+  })
+
+  it('answers nothing for a tenant that was never written', async () => {
+    const { store } = await openEmpty()
+    expect(await store.query(acme, { query: 'x' })).toEqual({
+      rows: [],
+      hydrated: 0,
+      matched: 0,
+      filteredBelowThreshold: 0,
+      totalTokens: 0,
+    })
+  })
+
+  it('sees either a fact or what replaced it while writes go on', async () => {
+    const { store } = await openEmpty()
+    for (let i = 0; i < 3000; i++)
+      void store.store(ANONYMOUS, { entity: 'e', key: `${i}`, value: 'x' })
+    await store.store(ANONYMOUS, { entity: 'hot', key: 'k', value: 'needle 0' })
+    const writing = (async () => {
+      for (let i = 1; i < 200; i++) {
+        await store.store(ANONYMOUS, { entity: 'hot', key: 'k', value: `needle ${i}` })
+      }
+    })()
+    for (let i = 0; i < 50; i++) {
+      expect((await store.query(ANONYMOUS, { query: 'needle' })).matched).toBe(1)
+      expect((await store.query(ANONYMOUS, { entity: 'hot' })).matched).toBe(1)
+    }
+    await writing
+  })
+})
+
+/** A store with facts of (entity, key, value, name), oldest first; ask gives the names of what is found. */
+async function withFacts(facts: readonly (readonly [string, string, string, string])[]) {
+  const { store, clock } = await openEmpty()
+  const names = new Map<string, string>()
+  for (const [entity, key, value, name] of facts) {
+    clock.advance(1)
+    names.set((await store.store(ANONYMOUS, { entity, key, value })).fact.fact_id, name)
+  }
+  return async (query: string | undefined) => {
+    const { rows } = await store.query(ANONYMOUS, query === undefined ? {} : { query })
+    return rows.map((row) => names.get(row.fact.fact_id))
+  }
+}
+
+/** A store with a fact of each size in tokens, the first ranked best. */
+async function withTokens(sizes: readonly number[]) {
+  const { store } = await openEmpty()
+  await Promise.all(
+    [...sizes.entries()]
+      .reverse()
+      .map(([i, tokens]) =>
+        store.store(ANONYMOUS, { entity: 'e', key: `${i}`, value: 'x'.repeat(tokens * 4) }),
+      ),
+  )
+  return store
+}
+
+async function taken(sizes: readonly number[], query: FactQuery): Promise<number[]> {
+  const page = await (await withTokens(sizes)).query(ANONYMOUS, query)
+  const tokens = page.rows.map((row) => row.fact.tokens)
+  expect(page.totalTokens).toBe(tokens.reduce((sum, each) => sum + each, 0))
+  return tokens
+}
+
+function patch(facts: Map<string, Fact>, id: string, change: Partial<Fact>): void {
+  const fact = facts.get(id)
+  if (fact !== undefined) facts.set(id, { ...fact, ...change })
+}
