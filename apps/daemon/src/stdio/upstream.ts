@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
@@ -38,6 +39,8 @@ export function openUpstream(options: {
     bodyTimeout: ANSWER_TIMEOUT_MS,
   })
   const closing = new AbortController()
+  // Every request under way listens, which is no leak.
+  setMaxListeners(0, closing.signal)
 
   const send = async (message: Uint8Array, sessionId: string | undefined) => {
     const response = await request(options.url, {

@@ -1,0 +1,47 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { expect, it, onTestFinished } from 'vitest'
+import { parseAgentTokens } from './gates/agent-tokens.js'
+import { startTestServer } from './testing/test-server.js'
+import { tools } from './tools/registry.js'
+
+const TOKEN = 't'.repeat(32)
+
+it('serves the reference client of the protocol: list, call, streams, and its pings', async () => {
+  const server = await startTestServer({ agents: parseAgentTokens(TOKEN, undefined) })
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: { Authorization: `Bearer ${TOKEN}` } },
+  })
+  const client = new Client({ name: 'test', version: '0' })
+  onTestFinished(async () => {
+    await client.close()
+    await server.close()
+  })
+  const changed = new Promise((resolve) => {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, resolve)
+  })
+  // The class is the interface it says it implements, but for optional members that may be undefined.
+  await client.connect(transport as Parameters<Client['connect']>[0])
+
+  expect(client.getServerVersion()).toMatchObject({ name: 'crux', version: '1.2.3' })
+  expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } })
+  const listed = await client.listTools()
+  expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name))
+
+  const fact = { entity: 'deploy', key: 'status', value: 'green' }
+  await client.callTool({ name: 'store_fact', arguments: fact })
+  const found = await client.callTool({ name: 'query_facts', arguments: { query: 'green' } })
+  expect(found.structuredContent).toMatchObject({ rows: [fact] })
+
+  await expect(client.ping()).rejects.toMatchObject({ code: -32601 })
+  await expect(client.callTool({ name: 'nope' })).rejects.toMatchObject({ code: -32601 })
+  await client.sendRootsListChanged().catch(() => undefined)
+  expect((await client.listTools()).tools).toHaveLength(tools.length)
+
+  // The client opens its stream on its own, some time after the handshake.
+  const announce = setInterval(() => server.server.notifyToolsChanged(transport.sessionId), 10)
+  await changed
+  clearInterval(announce)
+  await transport.terminateSession()
+})
