@@ -1,97 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createMemorySegmentStore, openFileSegmentStore, type SegmentStore } from 'crux-storage'
-import { ANONYMOUS, agentCaller, type Caller, ManualClock } from 'crux-types'
-import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
-import { chunkMarkdown, chunkText } from './chunker/chunker.js'
-import type { DocumentInput, DocumentStore, IngestRequest } from './document-store.js'
-import { openDocumentStore } from './open-document-store.js'
+import { ANONYMOUS, agentCaller, type Caller } from 'crux-types'
+import { describe, expect, it } from 'vitest'
+import type { DocumentInput } from './document-store.js'
+import { BACKENDS, find, openOn, request, text } from './testing/document-stores.js'
 
-const clock = new ManualClock(Date.parse('2026-01-31T12:00:00Z'))
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
-
-/** Opens segment stores; `reopen` gives what a restart finds. */
-interface Backend {
-  /** Random histories to try. */
-  readonly runs: number
-  readonly open: () => Promise<{ segments: SegmentStore; reopen: () => Promise<SegmentStore> }>
-}
-
-const memory: Backend = {
-  runs: 25,
-  open: async () => {
-    const segments = await createMemorySegmentStore({ clock })
-    return { segments, reopen: async () => segments }
-  },
-}
-
-const files: Backend = {
-  runs: 4,
-  open: async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'crux-documents-'))
-    closing.push(() => rm(dir, { recursive: true, force: true }))
-    let segments = await openFileSegmentStore({ dir, clock })
-    closing.push(() => segments.close())
-    return {
-      segments,
-      reopen: async () => {
-        await segments.close()
-        segments = await openFileSegmentStore({ dir, clock })
-        return segments
-      },
-    }
-  },
-}
-
-/** The store with some methods done otherwise. */
-const altered = (segments: SegmentStore, over: Partial<SegmentStore>): SegmentStore => ({
-  list: () => segments.list(),
-  read: (ref) => segments.read(ref),
-  readRange: (ref, offset, length) => segments.readRange(ref, offset, length),
-  readCompanion: (ref, kind) => segments.readCompanion(ref, kind),
-  writeCompanion: (ref, companion) => segments.writeCompanion(ref, companion),
-  seal: (batch) => segments.seal(batch),
-  remove: (ref) => segments.remove(ref),
-  close: () => segments.close(),
-  ...over,
-})
-
-const openOn = async (segments: SegmentStore, buildIndex = true, warnings: string[] = []) => {
-  const onWarning = (message: string) => warnings.push(message)
-  const documents = await openDocumentStore({ segments, clock, buildIndex, onWarning })
-  closing.push(() => documents.close())
-  return documents
-}
-
-const text = (docId: string, ...passages: string[]): DocumentInput => ({
-  docId,
-  chunks: passages.map((passage, i) => ({ chunkId: `c${i}`, text: passage })),
-})
-
-const request = (over: Partial<IngestRequest> = {}): IngestRequest => ({
-  tenant: 'acme',
-  corpus: 'notes',
-  documents: [],
-  ...over,
-})
-
-async function find(documents: DocumentStore, query: string, tenant = 'acme') {
-  const answer = await documents.search(ANONYMOUS, { tenant, query, limit: 100 })
-  const handles = answer.hits.map((hit) => hit.chunkRef)
-  const expanded = await documents.expand(ANONYMOUS, { tenant, handles, includeText: true })
-  expect(expanded.errors).toEqual([])
-  return expanded.content.map((content) => content.text)
-}
-
-describe.each([
-  ['memory', memory],
-  ['files', files],
-])('openDocumentStore on %s', (_name, backend) => {
+describe.each(BACKENDS)('openDocumentStore on %s', (_name, backend) => {
   it('has an empty index before the first ingest and finds text after it (RET-11.4-needs-sealed)', async () => {
     const { segments } = await backend.open()
     const documents = await openOn(segments)
@@ -124,73 +36,6 @@ describe.each([
     expect(answer.hits[0]).toMatchObject({ rank: 1, segmentIndex: 0, docId: 1, docLengthTokens: 5 })
     expect(await find(documents, 'borrowed')).toEqual(['slices may be borrowed mutably'])
     expect(documents.stats()).toEqual({ segments: 1, documents: 1, chunks: 2, warnings: [] })
-  })
-
-  it('gives chunk text with all that was ingested about it (RET-11.10-expand-fields, RET-11.10-handle)', async () => {
-    const { segments } = await backend.open()
-    const documents = await openOn(segments)
-    await documents.ingest(
-      ANONYMOUS,
-      request({
-        documents: [
-          {
-            docId: 'guide.md',
-            title: 'Guide',
-            url: 'https://example.org/guide',
-            sourceTimestamp: '2026-01-01T00:00:00Z',
-            chunks: [
-              { chunkId: 'c0', text: 'preface' },
-              {
-                chunkId: 'c1',
-                text: 'zeppelin maintenance',
-                chunkIndex: 4,
-                headingPath: ['Ships', 'Air'],
-                metadata: { page: 12 },
-              },
-            ],
-          },
-        ],
-      }),
-    )
-    const query = { tenant: 'acme', query: 'zeppelin', limit: 10 }
-    const { hits } = await documents.search(ANONYMOUS, query)
-    const [hit] = hits
-    const positional = `${hit?.segmentIndex}:${hit?.docId}`
-    const chunkRef = hit?.chunkRef ?? ''
-    expect(chunkRef).toMatch(/^[0-9a-f]{32}:2$/)
-    const expanded = await documents.expand(ANONYMOUS, {
-      tenant: 'acme',
-      handles: [positional, chunkRef],
-      includeText: true,
-    })
-    const chunk = {
-      segmentIndex: 0,
-      docId: 2,
-      chunkRef,
-      frameOffset: hit?.frameOffset,
-      tokenCount: 2,
-    }
-    expect(expanded).toMatchObject({ chunks: [chunk, chunk], tokensLoaded: 4, errors: [] })
-    expect(expanded.content[0]).toEqual({
-      id: positional,
-      chunkRef,
-      text: 'zeppelin maintenance',
-      title: 'Guide',
-      source: 'https://example.org/guide',
-      docId: 'guide.md',
-      corpus: 'notes',
-      headingPath: ['Ships', 'Air'],
-      chunkIndex: 4,
-      metadata: { page: 12 },
-      isCut: false,
-    })
-    expect(expanded.content[1]?.id).toBe(chunkRef)
-    const bare = await documents.expand(ANONYMOUS, {
-      tenant: 'acme',
-      handles: [positional],
-      includeText: false,
-    })
-    expect(bare).toMatchObject({ chunks: [chunk], content: [], textTokens: 0, leftOut: 0 })
   })
 
   it('adds nothing for the same content, and replaces a changed document in the same commit', async () => {
@@ -281,44 +126,6 @@ describe.each([
     expect(await documents.list(ANONYMOUS, { tenant: 'acme', corpus: 'none' })).toEqual([])
   })
 
-  it('gives the same handles after a restart (RET-11.10-handle-stateless)', async () => {
-    const { segments, reopen } = await backend.open()
-    const documents = await openOn(segments)
-    for (const word of ['first', 'second', 'third']) {
-      await documents.ingest(ANONYMOUS, request({ documents: [text(word, `${word} otter`)] }))
-    }
-    const query = { tenant: 'acme', query: 'otter', limit: 10 }
-    const before = await documents.search(ANONYMOUS, query)
-    const handles = before.hits.flatMap((hit) => [hit.chunkRef, `${hit.segmentIndex}:${hit.docId}`])
-    const expansion = { tenant: 'acme', handles, includeText: true }
-    const expanded = await documents.expand(ANONYMOUS, expansion)
-    const again = await openOn(await reopen())
-    expect(await again.search(ANONYMOUS, query)).toEqual(before)
-    expect(await again.expand(ANONYMOUS, expansion)).toEqual(expanded)
-    expect(expanded.content).toHaveLength(6)
-  })
-
-  it('shifts positional handles when an earlier segment goes, and not chunk refs (RET-11.10-handle-positional)', async () => {
-    const { segments, reopen } = await backend.open()
-    const documents = await openOn(segments)
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'badger one')] }))
-    await documents.ingest(ANONYMOUS, request({ documents: [text('b', 'badger two')] }))
-    const query = { tenant: 'acme', query: 'two', limit: 1 }
-    const { hits } = await documents.search(ANONYMOUS, query)
-    const handles = [`${hits[0]?.segmentIndex}:${hits[0]?.docId}`, hits[0]?.chunkRef ?? '']
-    expect(handles[0]).toBe('1:1')
-    await documents.close()
-    const reopened = await reopen()
-    const [first] = await reopened.list()
-    if (first !== undefined) await reopened.remove(first)
-    const again = await openOn(reopened)
-    const expanded = await again.expand(ANONYMOUS, { tenant: 'acme', handles, includeText: true })
-    expect(expanded.errors).toMatchObject([{ handle: '1:1', kind: 'evicted' }])
-    expect(expanded.content.map((content) => content.text)).toEqual(['badger two'])
-    const moved = await again.search(ANONYMOUS, query)
-    expect(moved.hits[0]).toMatchObject({ segmentIndex: 0, chunkRef: handles[1] })
-  })
-
   it('scores alike however documents are spread over segments (RET-11.4-bm25-df-global)', async () => {
     const texts = ['red fox', 'red red hen', 'a quick brown fox', 'hen house', 'fox fox fox', 'red']
     const documents = texts.map((one, i) => text(`d${i}`, one))
@@ -378,99 +185,6 @@ describe.each([
     }
   })
 
-  it('builds .ccxm and .ccxi again, equal to those of the ingest (RET-11.1-segment-backing)', async () => {
-    const { segments, reopen } = await backend.open()
-    const documents = await openOn(segments)
-    const markdown = chunkMarkdown('# One\nowls hunt\n# Two\nat night')
-    await documents.ingest(ANONYMOUS, request({ documents: [{ docId: 'a', chunks: markdown }] }))
-    await documents.ingest(
-      ANONYMOUS,
-      request({ documents: [{ docId: 'b', chunks: chunkText('owls sleep') }], remove: ['a'] }),
-    )
-    const query = { tenant: 'acme', query: 'owls', limit: 10 }
-    const before = await documents.search(ANONYMOUS, query)
-    const stats = documents.stats()
-    await documents.close()
-    const reopened = await reopen()
-    const [first, second] = await reopened.list()
-    if (first === undefined || second === undefined) throw new Error('two segments were sealed')
-    const bytesOf = () =>
-      Promise.all(
-        [first, second].flatMap((ref) => [
-          reopened.readCompanion(ref, 'ccxm'),
-          reopened.readCompanion(ref, 'ccxi'),
-        ]),
-      )
-    const companions = await bytesOf()
-    expect(companions.every((bytes) => bytes !== undefined)).toBe(true)
-    for (const kind of ['ccxm', 'ccxi'] as const) {
-      await reopened.writeCompanion(first, { kind, bytes: new Uint8Array() })
-      await reopened.writeCompanion(second, { kind, bytes: Buffer.from('damaged beyond use') })
-    }
-    const warnings: string[] = []
-    const damaged = await openOn(reopened, true, warnings)
-    expect(await damaged.search(ANONYMOUS, query)).toMatchObject({ isEmpty: true, hits: [] })
-    expect(damaged.stats()).toMatchObject({ documents: 1, chunks: 1 })
-    expect(damaged.stats().warnings).toHaveLength(1)
-    expect(damaged.stats().warnings[0]).toContain('corecruxctl ccxi rebuild')
-    expect(warnings.join('\n')).toContain('had a damaged .ccxm')
-    expect(await damaged.rebuildCompanions()).toEqual({ rebuilt: 2, segments: 2 })
-    expect(await damaged.search(ANONYMOUS, query)).toEqual(before)
-    expect(damaged.stats()).toEqual(stats)
-    expect(await bytesOf()).toEqual(companions)
-    expect(await damaged.rebuildCompanions()).toEqual({ rebuilt: 0, segments: 2 })
-  })
-
-  it('keeps text unsearchable when no index is to be built, until it is rebuilt', async () => {
-    const { segments } = await backend.open()
-    const documents = await openOn(segments, false)
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'silent')] }))
-    const query = { tenant: 'acme', query: 'silent', limit: 10 }
-    expect(await documents.search(ANONYMOUS, query)).toMatchObject({ isEmpty: true })
-    const [ref] = await segments.list()
-    expect(ref && (await segments.readCompanion(ref, 'ccxi'))).toBeUndefined()
-    expect(documents.stats().warnings).toHaveLength(1)
-    await documents.rebuildCompanions()
-    expect(await find(documents, 'silent')).toEqual(['silent'])
-    expect(documents.stats().warnings).toEqual([])
-  })
-
-  it('answers each wrong handle by its kind (RET-11.10-err-format, RET-11.10-err-evicted, RET-11.10-err-tenant)', async () => {
-    const { segments } = await backend.open()
-    const documents = await openOn(segments)
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'mine')] }))
-    await documents.ingest(
-      ANONYMOUS,
-      request({ tenant: 'rival', documents: [text('a', 'theirs')] }),
-    )
-    const { hits } = await documents.search(ANONYMOUS, {
-      tenant: 'rival',
-      query: 'theirs',
-      limit: 1,
-    })
-    const theirs = hits[0]?.chunkRef ?? ''
-    const unknown = `${'0'.repeat(32)}:0`
-    const errors: [string, string, string][] = [
-      ['abc', 'invalid_format', 'invalid result_id format'],
-      ['1:2:3', 'invalid_format', 'invalid result_id format'],
-      ['a:b', 'invalid_format', 'invalid result_id format'],
-      ['9999:0', 'evicted', 'segment not found'],
-      [unknown, 'evicted', 'segment not found'],
-      ['0:99', 'evicted', 'doc_id out of range'],
-      ['0:99999999999999999999', 'evicted', 'doc_id out of range'],
-      ['0:0', 'evicted', 'doc_id out of range'],
-      ['1:1', 'tenant_mismatch', 'tenant mismatch'],
-      [theirs, 'tenant_mismatch', 'tenant mismatch'],
-    ]
-    const answer = await documents.expand(ANONYMOUS, {
-      tenant: 'acme',
-      handles: [...errors.map(([handle]) => handle), '0:1'],
-      includeText: true,
-    })
-    expect(answer.errors).toEqual(errors.map(([handle, kind, error]) => ({ handle, kind, error })))
-    expect(answer.content.map((content) => content.text)).toEqual(['mine'])
-  })
-
   it('finds only the text of the tenant asked for (RET-11.4-bm25-tenant)', async () => {
     const { segments } = await backend.open()
     const documents = await openOn(segments)
@@ -510,71 +224,6 @@ describe.each([
     await expect(documents.search(bound, { ...query, tenant: '*' })).rejects.toMatchObject({
       code: 'TENANT_INVALID',
     })
-  })
-
-  it('finds after any history exactly what a plain map holds', async () => {
-    const tenants = ['acme', 'rival']
-    const step = fc.record({
-      tenant: fc.constantFrom(...tenants),
-      corpus: fc.constantFrom('notes', 'mail'),
-      documents: fc.uniqueArray(
-        fc.record({
-          docId: fc.constantFrom<string>('a', 'b', 'c'),
-          words: fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 3 }),
-        }),
-        { selector: ({ docId }) => docId, maxLength: 3 },
-      ),
-      remove: fc.constantFrom<string[]>([], ['a'], ['d'], ['b', 'c']),
-      restart: fc.boolean(),
-    })
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 7 }), async (steps) => {
-        const { segments, reopen } = await backend.open()
-        let documents = await openOn(segments)
-        const model = new Map<string, string[]>()
-        for (const { restart, ...one } of steps) {
-          const named = new Set(one.documents.map(({ docId }) => docId))
-          const remove = one.remove.filter((docId) => !named.has(docId))
-          await documents.ingest(ANONYMOUS, {
-            ...one,
-            remove,
-            documents: one.documents.map(({ docId, words }) =>
-              text(docId, ...words.map((word) => `word${word} in ${docId}`)),
-            ),
-          })
-          const key = (docId: string) => `${one.tenant}/${one.corpus}/${docId}`
-          for (const docId of remove) model.delete(key(docId))
-          for (const { docId, words } of one.documents) {
-            const passages = words.map((word) => `word${word} in ${docId}`)
-            if (passages.length > 0) model.set(key(docId), passages)
-          }
-          if (restart) {
-            await documents.close()
-            documents = await openOn(await reopen())
-          }
-        }
-        for (const tenant of tenants) {
-          const owned = [...model].filter(([key]) => key.startsWith(`${tenant}/`))
-          for (let word = 0; word < 10; word++) {
-            const expected = owned
-              .flatMap(([, passages]) => passages)
-              .filter((passage) => passage.startsWith(`word${word} `))
-            expect((await find(documents, `word${word}`, tenant)).sort()).toEqual(expected.sort())
-          }
-          for (const corpus of ['notes', 'mail']) {
-            const listed = await documents.list(ANONYMOUS, { tenant, corpus })
-            const expected = owned.filter(([key]) => key.startsWith(`${tenant}/${corpus}/`))
-            expect(listed.map(({ docId, chunks }) => [docId, chunks])).toEqual(
-              expected.map(([key, passages]) => [key.split('/')[2], passages.length]).sort(),
-            )
-          }
-        }
-        const chunks = [...model.values()].reduce((sum, passages) => sum + passages.length, 0)
-        expect(documents.stats()).toMatchObject({ documents: model.size, chunks, warnings: [] })
-        await documents.close()
-      }),
-      { numRuns: backend.runs },
-    )
   })
 
   it('commits nothing when it is aborted before the commit', async () => {
@@ -642,90 +291,6 @@ describe.each([
     await writing
   })
 
-  it('finds frames of another writer, which nothing describes, and replaces them', async () => {
-    const { segments } = await backend.open()
-    await segments.seal({
-      frames: ['an albatross', 'the other albatross'].map((payload, i) => ({
-        tenantId: 'acme',
-        streamType: 'notes',
-        streamId: 'sea.md',
-        eventId: `foreign-${i}`,
-        eventType: 'corecrux.prose.chunk.v1',
-        contentType: 'text/plain; charset=utf-8',
-        occurredAt: '2025-01-01T00:00:00Z',
-        payload: Buffer.from(payload),
-      })),
-    })
-    const documents = await openOn(segments)
-    expect(documents.stats().warnings).toHaveLength(1)
-    expect(await documents.rebuildCompanions()).toEqual({ rebuilt: 1, segments: 1 })
-    const { content } = await documents.expand(ANONYMOUS, {
-      tenant: 'acme',
-      handles: ['0:1'],
-      includeText: true,
-    })
-    expect(content).toMatchObject([
-      {
-        text: 'the other albatross',
-        title: null,
-        source: 'sea.md',
-        headingPath: [],
-        chunkIndex: 1,
-        metadata: null,
-      },
-    ])
-    expect(await documents.list(ANONYMOUS, { tenant: 'acme', corpus: 'notes' })).toEqual([
-      { docId: 'sea.md', title: null, url: null, revision: '', chunks: 2 },
-    ])
-    await documents.ingest(ANONYMOUS, request({ documents: [text('sea.md', 'one albatross')] }))
-    expect(await find(documents, 'albatross')).toEqual(['one albatross'])
-  })
-
-  it('refuses to give text that is not what was stored', async () => {
-    const { segments } = await backend.open()
-    const flipped = altered(segments, {
-      readRange: async (ref, offset, length) => {
-        const bytes = await segments.readRange(ref, offset, length)
-        // Checksums cover the payload only: that the header was changed is seen by its hash.
-        const at = Buffer.from(bytes).indexOf('2026-01-31')
-        bytes[at] = (bytes[at] ?? 0) ^ 1
-        return bytes
-      },
-    })
-    const documents = await openOn(flipped)
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'precious')] }))
-    const expansion = { tenant: 'acme', handles: ['0:1'], includeText: true }
-    await expect(documents.expand(ANONYMOUS, expansion)).rejects.toMatchObject({
-      code: 'SEGMENT_CORRUPT',
-    })
-  })
-
-  it('keeps an ingest that was committed without companions, and writes them late', async () => {
-    const { segments } = await backend.open()
-    const forgetful = altered(segments, { seal: ({ frames }) => segments.seal({ frames }) })
-    const documents = await openOn(forgetful)
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'belated')] }))
-    expect(await find(documents, 'belated')).toEqual(['belated'])
-    expect(await (await openOn(segments)).rebuildCompanions()).toEqual({ rebuilt: 0, segments: 1 })
-  })
-
-  it('opens and warns when a rebuilt .ccxm cannot be written', async () => {
-    const { segments } = await backend.open()
-    const forgetful = altered(segments, { seal: ({ frames }) => segments.seal({ frames }) })
-    const full = altered(forgetful, {
-      writeCompanion: async () => {
-        throw new Error('no space left on device')
-      },
-    })
-    const warnings: string[] = []
-    const documents = await openOn(full, true, warnings)
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'cramped')] }))
-    expect(await find(documents, 'cramped')).toEqual(['cramped'])
-    const again = await openOn(full, true, warnings)
-    expect(again.stats()).toMatchObject({ documents: 1, chunks: 1 })
-    expect(warnings.filter((warning) => warning.includes('no space left'))).toHaveLength(2)
-  })
-
   it('warns of a document without text instead of emptying it', async () => {
     const { segments } = await backend.open()
     const documents = await openOn(segments)
@@ -738,34 +303,6 @@ describe.each([
     expect(result.warnings).toHaveLength(1)
     expect(result.warnings[0]).toContain('"a"')
     expect(await find(documents, 'content')).toEqual(['content'])
-  })
-
-  it('charges text against the budget and cuts only the first chunk', async () => {
-    const { segments } = await backend.open()
-    const documents = await openOn(segments)
-    const passages = ['é'.repeat(50), 'b'.repeat(40), 'c'.repeat(40), 'dd']
-    await documents.ingest(ANONYMOUS, request({ documents: [text('a', ...passages)] }))
-    const expandWithin = async (tokenBudget?: number) => {
-      const { content, textTokens, leftOut, chunks } = await documents.expand(ANONYMOUS, {
-        tenant: 'acme',
-        handles: ['0:1', '0:2', '0:3', '0:4'],
-        includeText: true,
-        ...(tokenBudget === undefined ? {} : { tokenBudget }),
-      })
-      expect(chunks).toHaveLength(4)
-      return { lengths: content.map((one) => one.text.length), textTokens, leftOut, content }
-    }
-    const all = { lengths: [50, 40, 40, 2], textTokens: 46, leftOut: 0 }
-    expect(await expandWithin()).toMatchObject(all)
-    expect(await expandWithin(46)).toMatchObject(all)
-    // The last would fit, but the one before it did not.
-    expect(await expandWithin(44)).toMatchObject({ lengths: [50, 40], textTokens: 35, leftOut: 2 })
-    expect(await expandWithin(25)).toMatchObject({ lengths: [50], textTokens: 25, leftOut: 3 })
-    const cut = await expandWithin(5)
-    expect(cut).toMatchObject({ lengths: [10], textTokens: 5, leftOut: 3 })
-    expect(cut.content[0]?.isCut).toBe(true)
-    expect(await expandWithin(0)).toMatchObject({ lengths: [], textTokens: 0, leftOut: 4 })
-    await expect(expandWithin(-1)).rejects.toThrow(RangeError)
   })
 
   it('refuses work after it was closed, and more handles than it may expand', async () => {
