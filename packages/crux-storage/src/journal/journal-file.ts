@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { CruxError, IdSource } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
-import type { StorageFile, StorageFs } from '../fs/storage-fs.js'
+import { type StorageFile, type StorageFs, systemCode } from '../fs/storage-fs.js'
 import type { Follower } from './followers.js'
 import type { JournalRecord, Position } from './journal.js'
 import { changed, openForWriting, poisoned, refused } from './journal-failures.js'
@@ -168,12 +168,13 @@ export class JournalFile {
 
   /** Write a snapshot of the state at `at`, at most {@link last}. */
   async saveSnapshot(at: Position, state: AsyncIterable<Uint8Array>): Promise<void> {
-    const start = await this.snapshotStart(at)
     const covered = () => anchorAt(this.file, this.end)
     try {
+      const start = await this.snapshotStart(at)
       await this.snapshots.add(at, (file) => writeSnapshot(file, start, this.keys, covered, state))
     } catch (error) {
-      throw refused(`a snapshot of ${this.path}`, error)
+      // What `state` itself throws is passed on as it is.
+      throw systemCode(error) === undefined ? error : refused(`a snapshot of ${this.path}`, error)
     }
   }
 
