@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { CruxError, systemClock } from 'crux-types'
 import { type ConfigSources, loadConfig } from './config/load.js'
 import { VARIABLES } from './config/variables.js'
@@ -11,21 +12,20 @@ import { runStdioRelay } from './stdio/relay.js'
 import { readBuildInfo } from './version.js'
 
 /** The parts of a node process that the programs use. */
-export type ProcessLike = Pick<
-  NodeJS.Process,
-  | 'argv'
-  | 'execPath'
-  | 'env'
-  | 'stdin'
-  | 'stdout'
-  | 'stderr'
-  | 'cwd'
-  | 'pid'
-  | 'on'
-  | 'off'
-  | 'exit'
-  | 'kill'
->
+export interface ProcessLike {
+  readonly argv: readonly string[]
+  readonly execPath: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+  readonly pid: number
+  cwd(): string
+  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown
+  off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown
+  exit(code: number): never
+  kill(pid: number, signal: 'SIGKILL'): unknown
+}
 
 const HELP = `corecruxd - memory and retrieval for agents, on this machine
 
@@ -87,11 +87,12 @@ async function runDaemon(proc: ProcessLike): Promise<number> {
   proc.on('SIGTERM', onSignal)
   proc.on('SIGINT', onSignal)
   try {
-    const { config, warnings } = await loadConfig(configSources(proc))
+    const { config, warnings, notices } = await loadConfig(configSources(proc))
     const log = createLog(config, proc.stderr)
     const daemon = await startDaemon(config, {
       log,
       warnings,
+      notices,
       clock: systemClock,
       pid: proc.pid,
       crash: () => proc.kill(proc.pid, 'SIGKILL'),

@@ -1,52 +1,12 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { loadConfig } from './config/load.js'
-import { type Daemon, startDaemon } from './daemon.js'
-import { createLog } from './log.js'
+import type { Daemon } from './daemon.js'
+import { startTestDaemon as start, temporaryFolder } from './testing/start-test-daemon.js'
 
 const TOKEN = 'a-token-of-at-least-thirty-two-characters'
-
-async function temporaryFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'crux-daemon-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
-  return dir
-}
-
-async function start(
-  dataDir: string,
-  env: Record<string, string> = {},
-): Promise<{ daemon: Daemon; log: string[] }> {
-  const { config, warnings } = await loadConfig({
-    env: {
-      CORECRUXD_CONFIG_PATH: '',
-      CORECRUXD_DATA_DIR: dataDir,
-      CORECRUXD_AUTH_MODE: 'off',
-      CORECRUXD_HTTP_PORT: '0',
-      CORECRUXD_MCP_PORT: '0',
-      ...env,
-    },
-    homeDir: dataDir,
-    workDir: dataDir,
-    readFile: async () => undefined,
-  })
-  const log: string[] = []
-  const daemon = await startDaemon(config, {
-    log: createLog({ logLevel: 'debug', logFormat: 'text' }, { write: (line) => log.push(line) }),
-    warnings,
-    clock: systemClock,
-    pid: 4711,
-    crash: () => {
-      throw new Error('no failpoint is set')
-    },
-  })
-  onTestFinished(() => daemon.stop())
-  return { daemon, log }
-}
 
 const toolAnswer = z.object({
   result: z.looseObject({

@@ -23,8 +23,9 @@ export interface DaemonDependencies {
   readonly pid: number
   /** Ends the process on the spot, for the failpoints of crash tests. */
   readonly crash: () => void
-  /** Sentences of the configuration, for the log and `/readyz`. */
+  /** What the configuration wants said in the log. */
   readonly warnings?: readonly string[]
+  readonly notices?: readonly string[]
 }
 
 /** A daemon that answers on all its listeners. */
@@ -70,7 +71,7 @@ export async function startDaemon(
 
 async function start(
   config: Config,
-  { log, clock, pid, crash, warnings = [] }: DaemonDependencies,
+  { log, clock, pid, crash, warnings = [], notices = [] }: DaemonDependencies,
   lifetime: { onClose: (close: () => Promise<void>) => void; closeAll: () => Promise<void> },
 ): Promise<Daemon> {
   const { onClose, closeAll } = lifetime
@@ -112,6 +113,7 @@ async function start(
     health.warn(sentence)
   }
   for (const sentence of warnings) log.warn(sentence)
+  for (const sentence of notices) log.info(sentence)
   if (!config.factPersistence) {
     onWarning('CORECRUXD_FACT_PERSISTENCE is off: facts are lost when the daemon stops')
   }

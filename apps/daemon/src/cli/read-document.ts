@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open as openFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { chunkMarkdown, chunkText, titleOf } from 'crux-documents'
 import type { FoundFile } from './find-files.js'
@@ -7,6 +7,11 @@ import type { FoundFile } from './find-files.js'
 export type ReadDocument =
   | { readonly json: string; readonly chunks: number }
   | { readonly reason: string }
+
+type ReadableFile = Pick<FileHandle, 'stat' | 'readFile' | 'close'>
+
+/** How a file is opened; `open` of node. */
+export type OpenForReading = (path: string, flags: 'r') => Promise<ReadableFile>
 
 /** Longer files are no texts that anybody reads. */
 export const MAX_FILE_BYTES = 48 * 1024 * 1024
@@ -17,10 +22,13 @@ export const MAX_FILE_BYTES = 48 * 1024 * 1024
  * A file that changes meanwhile is read once more. Neither times nor absolute paths go into the
  * document, so that equal content stays equal.
  */
-export async function readDocument(file: FoundFile): Promise<ReadDocument> {
+export async function readDocument(
+  file: FoundFile,
+  open: OpenForReading = openFile,
+): Promise<ReadDocument> {
   let bytes: Buffer | undefined
   try {
-    bytes = (await readUnchanged(file.path)) ?? (await readUnchanged(file.path))
+    bytes = (await readUnchanged(file.path, open)) ?? (await readUnchanged(file.path, open))
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) }
   }
@@ -48,7 +56,7 @@ export async function readDocument(file: FoundFile): Promise<ReadDocument> {
 }
 
 /** @returns undefined when the file was not the same before and after. */
-async function readUnchanged(path: string): Promise<Buffer | undefined> {
+async function readUnchanged(path: string, open: OpenForReading): Promise<Buffer | undefined> {
   const handle = await open(path, 'r')
   try {
     const before = await stamp(handle)
@@ -60,7 +68,7 @@ async function readUnchanged(path: string): Promise<Buffer | undefined> {
   }
 }
 
-async function stamp(handle: FileHandle): Promise<string> {
+async function stamp(handle: ReadableFile): Promise<string> {
   const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true })
   return `${size}:${mtimeNs}:${ctimeNs}`
 }

@@ -1,5 +1,6 @@
+import { GROUPS } from './groups.js'
 import type { Variable } from './variable.js'
-import { GROUPS, VARIABLES } from './variables.js'
+import { VARIABLES } from './variables.js'
 
 /** `config.example.env`: every variable with its meaning; those with an example value are set. */
 export function exampleEnv(): string {

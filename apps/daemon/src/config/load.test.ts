@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configurationPage, exampleEnv, exampleYaml } from './generate.js'
+import { GROUPS } from './groups.js'
 import { type ConfigSources, type LoadedConfig, loadConfig } from './load.js'
 import { nearestName } from './nearest-name.js'
-import { GROUPS, VARIABLES } from './variables.js'
+import { VARIABLES } from './variables.js'
 
 function sources(env: Record<string, string>, yaml?: string): ConfigSources {
   return {

@@ -36,8 +36,10 @@ export interface ConfigSources {
 /** What {@link loadConfig} gives. */
 export interface LoadedConfig {
   readonly config: Config
-  /** Sentences for the log: what is likely a mistake, and what a default decided. */
+  /** Sentences for the log on what is likely a mistake. */
   readonly warnings: readonly string[]
+  /** Sentences for the log on what a default decided. */
+  readonly notices: readonly string[]
 }
 
 /**
@@ -47,10 +49,11 @@ export interface LoadedConfig {
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const warnings: string[] = []
+  const notices: string[] = []
   const yaml = await readYaml(sources)
   const settings = parseSettings(SETTING_NAMES, sources.env, yaml, warnings)
   warnings.push(...unknownNames(sources.env, yaml))
-  return { config: complete(settings, sources, warnings), warnings }
+  return { config: complete(settings, sources, warnings, notices), warnings, notices }
 }
 
 /**
@@ -142,7 +145,12 @@ function findText(
   return undefined
 }
 
-function complete(settings: Settings, sources: ConfigSources, warnings: string[]): Config {
+function complete(
+  settings: Settings,
+  sources: ConfigSources,
+  warnings: string[],
+  notices: string[],
+): Config {
   const { env, homeDir } = sources
   const { authMode, dataDir, configPath: _, ...rest } = settings
   if (rest.rateLimitRps > 0 && rest.rateLimitBurst < rest.rateLimitRps) {
@@ -153,7 +161,7 @@ function complete(settings: Settings, sources: ConfigSources, warnings: string[]
   return {
     ...rest,
     logLevel: logLevelFromRustLog(env.RUST_LOG, warnings) ?? rest.logLevel,
-    authMode: chooseAuthMode(settings, warnings),
+    authMode: chooseAuthMode(settings, notices),
     dataDir:
       dataDir === undefined
         ? join(absolute(env.XDG_DATA_HOME) ?? join(homeDir, '.local', 'share'), 'crux')
@@ -161,7 +169,7 @@ function complete(settings: Settings, sources: ConfigSources, warnings: string[]
   }
 }
 
-function chooseAuthMode(settings: Settings, warnings: string[]): AuthMode {
+function chooseAuthMode(settings: Settings, notices: string[]): AuthMode {
   const { name } = VARIABLES.authMode
   switch (settings.authMode) {
     case 'jwt_jwks':
@@ -177,7 +185,7 @@ function chooseAuthMode(settings: Settings, warnings: string[]): AuthMode {
           `${name} must be set when a listener is not on loopback; use jwt_hs256, or listen on 127.0.0.1 (see config.example.env)`,
         )
       }
-      warnings.push(`${name} is not set: off, because every listener is on loopback`)
+      notices.push(`${name} is not set: off, because every listener is on loopback`)
       return 'off'
     }
     default:

@@ -1,0 +1,75 @@
+import type { CommandContext, CommandParser } from '../context.js'
+import { createProgress } from '../output.js'
+
+/** Add `bench retrieval`, `bench journal` and `bench mcp`; they need no running daemon. */
+export function addBenches(parser: CommandParser, context: CommandContext): CommandParser {
+  const { proc, signal } = context
+  return parser.command('bench', 'Measure a part on this machine', (command) =>
+    command
+      .command(
+        'retrieval',
+        'Speed and quality of ranking on judged queries',
+        (inner) =>
+          inner
+            .option('docs', {
+              type: 'string',
+              demandOption: true,
+              describe: 'Documents: {id, text, title?, group?} a line',
+            })
+            .option('queries', {
+              type: 'string',
+              demandOption: true,
+              describe: 'Queries: {id, text, group?, rels} a line',
+            })
+            .option('mode', { type: 'string', default: 'bm25', describe: 'How to rank' }),
+        async (argv) => {
+          // Loaded here, so that other commands start without it.
+          const { runRetrievalBench } = await import('../../bench/retrieval.js')
+          const progress = createProgress(proc, argv.json)
+          const result = await runRetrievalBench({
+            docsPath: argv.docs,
+            queriesPath: argv.queries,
+            mode: argv.mode,
+            signal,
+            onProgress: ({ part, done, of }) => progress.update(done, of, part),
+          }).finally(() => progress.end())
+          printResult(context, argv.json, { ...result })
+        },
+      )
+      .command(
+        'journal',
+        'Durable appends a second',
+        (inner) =>
+          inner
+            .option('records', { type: 'number', default: 200_000, describe: 'Appends in a run' })
+            .option('writers', { type: 'number', default: 256, describe: 'Writers at a time' })
+            .option('dir', { type: 'string', describe: 'Folder on the disk to measure' }),
+        async (argv) => {
+          const { runJournalBench } = await import('../../bench/journal.js')
+          const progress = createProgress(proc, argv.json)
+          const result = await runJournalBench({
+            records: argv.records,
+            writers: argv.writers,
+            ...(argv.dir === undefined ? {} : { dir: argv.dir }),
+            signal,
+            onProgress: (done, total) => progress.update(done, total, 'append'),
+          }).finally(() => progress.end())
+          printResult(context, argv.json, { ...result })
+        },
+      )
+      .demandCommand(1, 'bench: name what to measure: retrieval, journal or mcp'),
+  )
+}
+
+/** One line of JSON, or one line per member. */
+function printResult(
+  context: CommandContext,
+  isJson: boolean,
+  result: Readonly<Record<string, unknown>>,
+): void {
+  if (isJson) {
+    context.printJson(result)
+    return
+  }
+  for (const [name, value] of Object.entries(result)) context.print(`${name}: ${value}\n`)
+}
