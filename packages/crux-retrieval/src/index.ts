@@ -1,3 +1,5 @@
+// What users of the index need of crux-segment, so that this package is enough by itself.
+export { type Hashes, loadHashes, tenantHash } from 'crux-segment'
 export { ANALYSER_VERSION, analyse, type Token } from './analyser/analyse.js'
 export {
   emitWithinBudget,

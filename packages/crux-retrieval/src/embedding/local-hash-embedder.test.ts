@@ -1,6 +1,7 @@
+import { createConnection, Socket } from 'node:net'
 import { blake3 } from '@noble/hashes/blake3.js'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cosine } from './embedder.js'
 import { createLocalHashEmbedder } from './local-hash-embedder.js'
 
@@ -75,6 +76,17 @@ describe('createLocalHashEmbedder', () => {
     const far = cosine(await vectorOf('car repair'), await vectorOf('automobile maintenance'))
     expect(near).toBeGreaterThan(0.5)
     expect(Math.abs(far)).toBeLessThan(0.2)
+  })
+
+  it('opens no connection (RET-11.5-hash-offline)', async () => {
+    const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(() => {
+      throw new Error('the network is blocked')
+    })
+    onTestFinished(() => connect.mockRestore())
+    expect(() => createConnection(9)).toThrow('the network is blocked')
+    connect.mockClear()
+    expect((await vectorOf('deploy the service')).some((value) => value !== 0)).toBe(true)
+    expect(connect).not.toHaveBeenCalled()
   })
 
   it('gives one vector per text in order and the same each time', async () => {

@@ -87,7 +87,7 @@ export class TenantView {
       if (piece.docs.length > 0) pieces.push(piece)
       yield
     }
-    const list = this.join(term, df, pieces)
+    const list = yield* this.join(term, df, pieces)
     const known = this.lists.get(term) // another query may have decoded it meanwhile
     if (known !== undefined) return known
     this.lists.set(term, list)
@@ -142,11 +142,12 @@ export class TenantView {
     return reader.docTenantLow(doc) === this.low && reader.docTenantHigh(doc) === this.high
   }
 
-  private join(
+  /** One list of all pieces, with the weight of the term worked in. Yields after each piece. */
+  private *join(
     term: string,
     df: number,
     pieces: readonly { docs: Uint32Array; weights: Float32Array }[],
-  ): TermList {
+  ): Generator<void, TermList> {
     const length = pieces.reduce((sum, piece) => sum + piece.docs.length, 0)
     const docs = new Uint32Array(length)
     const weights = new Float32Array(length)
@@ -154,7 +155,9 @@ export class TenantView {
     let at = 0
     for (const piece of pieces) {
       docs.set(piece.docs, at)
-      for (const weight of piece.weights) weights[at++] = weight * idf
+      scale(piece.weights, idf, weights, at)
+      at += piece.docs.length
+      yield
     }
     return {
       df,
@@ -165,4 +168,8 @@ export class TenantView {
       drop: () => this.lists.delete(term),
     }
   }
+}
+
+function scale(from: Float32Array, factor: number, to: Float32Array, at: number): void {
+  for (let i = 0; i < from.length; i++) to[at + i] = (from[i] as number) * factor
 }

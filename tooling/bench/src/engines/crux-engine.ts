@@ -2,9 +2,10 @@ import {
   type CollectionDoc,
   createIndexBuilder,
   createLexicalIndex,
+  loadHashes,
+  tenantHash,
   textToIndex,
 } from 'crux-retrieval'
-import { loadHashes, tenantHash } from 'crux-segment'
 import { type Engine, HITS } from './engine.js'
 
 const SEGMENT = 'all'
