@@ -1,0 +1,273 @@
+import { createMemoryJournal } from 'crux-storage'
+import { ANONYMOUS, agentCaller, type Caller, ManualClock, SYSTEM } from 'crux-types'
+import { describe, expect, it } from 'vitest'
+import type { FactStore } from './fact-store.js'
+import { openFactStore } from './open-fact-store.js'
+
+// Every way to read a fact, times every state a fact can be in, times every kind of caller. A new
+// read path gets a line in PATHS, and then has to hold for all the others.
+
+const NOON = Date.UTC(2026, 0, 15, 12)
+const anna = agentCaller('anna')
+const acme = { tenant: 'acme', tenants: ['acme'] } as const
+
+const READERS: Record<string, Caller> = {
+  anna,
+  'anna under her passport': { ...agentCaller('anna'), identity: 'pass-anna', aliases: ['anna'] },
+  bert: agentCaller('bert'),
+  'an agent whose name starts like hers': agentCaller('ann'),
+  anonymous: ANONYMOUS,
+  'the daemon': SYSTEM,
+  'anna in another tenant': agentCaller('anna', acme),
+  'anonymous in another tenant': { ...ANONYMOUS, ...acme },
+  'a reader of all tenants at home elsewhere': agentCaller('anna', {
+    tenant: 'acme',
+    tenants: '*',
+  }),
+}
+
+type Audience = 'all of its tenant' | 'its owner' | 'nobody'
+
+interface State {
+  readonly entity: string
+  readonly writer: Caller
+  readonly isPrivate: boolean
+  /** Who sees it where visibility is asked. */
+  readonly audience: Audience
+  /** What the bootstrap path shows. */
+  readonly bootstrap: 'no' | 'its tenant' | 'every tenant'
+  readonly after?: 'supersede' | 'delete'
+}
+
+const bare = {
+  writer: anna,
+  isPrivate: false,
+  audience: 'all of its tenant',
+  bootstrap: 'no',
+} as const
+const STATES: Record<string, State> = {
+  public: { ...bare, entity: 'marker' },
+  'public of another tenant': { ...bare, entity: 'marker', writer: agentCaller('anna', acme) },
+  private: { ...bare, entity: 'marker', isPrivate: true, audience: 'its owner' },
+  'private of another tenant': {
+    ...bare,
+    entity: 'marker',
+    writer: agentCaller('anna', acme),
+    isPrivate: true,
+    audience: 'its owner',
+  },
+  'under a default-private prefix': { ...bare, entity: 'decisions::marker', audience: 'nobody' },
+  'private under a default-private prefix': {
+    ...bare,
+    entity: 'decisions::marker',
+    isPrivate: true,
+    audience: 'its owner',
+  },
+  'literal private entity': { ...bare, entity: '__agent::anna::marker', audience: 'its owner' },
+  superseded: { ...bare, entity: 'marker', after: 'supersede' },
+  'private and superseded': {
+    ...bare,
+    entity: 'marker',
+    isPrivate: true,
+    audience: 'its owner',
+    after: 'supersede',
+  },
+  deleted: { ...bare, entity: 'marker', after: 'delete' },
+  'private and deleted': {
+    ...bare,
+    entity: 'marker',
+    isPrivate: true,
+    audience: 'its owner',
+    after: 'delete',
+  },
+  'bootstrap knowledge': {
+    ...bare,
+    entity: '__bootstrap__::doc:marker',
+    audience: 'nobody',
+    bootstrap: 'its tenant',
+  },
+  'bootstrap knowledge of another tenant': {
+    ...bare,
+    entity: '__bootstrap__::doc:marker',
+    writer: agentCaller('anna', acme),
+    audience: 'nobody',
+    bootstrap: 'its tenant',
+  },
+  'bootstrap knowledge of the daemon': {
+    ...bare,
+    entity: '__bootstrap__::doc:marker',
+    writer: SYSTEM,
+    audience: 'nobody',
+    bootstrap: 'every tenant',
+  },
+  'private bootstrap knowledge of an agent': {
+    ...bare,
+    entity: '__bootstrap__::doc:marker',
+    isPrivate: true,
+    audience: 'its owner',
+  },
+}
+
+interface Target {
+  readonly id: string
+  /** As its owner sees it. */
+  readonly entity: string
+  readonly stored: string
+}
+
+interface Path {
+  readonly shows: { readonly superseded: boolean; readonly deleted: boolean }
+  /** False when the path leaves reserved entities out whoever asks. */
+  readonly showsReserved?: false
+  readonly kind?: 'bootstrap'
+  /** Whether the target shows in the answer. */
+  readonly read: (store: FactStore, caller: Caller, target: Target) => Promise<boolean>
+}
+
+const live = { superseded: false, deleted: false }
+const versions = { superseded: true, deleted: false }
+
+function query(
+  shows: Path['shows'],
+  ask: (target: Target) => Parameters<FactStore['query']>[1],
+): Path {
+  return {
+    shows,
+    read: async (store, caller, target) => {
+      const page = await store.query(caller, {
+        topK: 100,
+        includeSuperseded: shows.superseded,
+        ...ask(target),
+      })
+      const isShown = page.rows.some((row) => row.fact.fact_id === target.id)
+      // What is not shown is not counted either.
+      expect(page.matched).toBe(page.rows.length)
+      return isShown
+    },
+  }
+}
+
+const PATHS: Record<string, Path> = {
+  'query for all': query(live, () => ({})),
+  'query for all versions': query(versions, () => ({})),
+  'query by a word of the value': query(versions, () => ({ query: 'needle' })),
+  'query by a word of the entity': query(versions, () => ({ query: 'marker' })),
+  'query by entity': query(versions, ({ entity }) => ({ entity })),
+  'query by stored entity': query(versions, ({ stored }) => ({ entity: stored })),
+  'query by prefix': query(versions, ({ entity }) => ({ entityPrefix: entity.slice(0, -2) })),
+  'query by stored prefix': query(versions, ({ stored }) => ({
+    entityPrefix: stored.slice(0, -2),
+  })),
+  'query as of now': query(versions, () => ({ asOf: NOON })),
+  'query within a budget': query(versions, () => ({ tokenBudget: 10_000 })),
+  'query with a floor': query(versions, () => ({ minEffectiveConfidence: 0.1 })),
+  get: {
+    shows: versions,
+    read: async (store, caller, { id }) => (await store.get(caller, id)) !== undefined,
+  },
+  history: {
+    shows: { superseded: true, deleted: true },
+    read: async (store, caller, { id, entity }) =>
+      (await store.history(caller, entity, 'k')).some((row) => row.fact.fact_id === id),
+  },
+  'history by stored entity': {
+    shows: { superseded: true, deleted: true },
+    read: async (store, caller, { id, stored }) =>
+      (await store.history(caller, stored, 'k')).some((row) => row.fact.fact_id === id),
+  },
+  entities: {
+    shows: versions,
+    read: async (store, caller, { entity }) => (await store.entities(caller)).includes(entity),
+  },
+  view: {
+    shows: versions,
+    showsReserved: false,
+    read: async (store, caller, { id }) => {
+      const view = await store.view(caller, { topK: 100, tokenBudget: 10_000 })
+      expect(view.matched).toBe(view.rows.length)
+      return view.rows.some((row) => row.fact.fact_id === id)
+    },
+  },
+  'view of an entity': {
+    shows: versions,
+    showsReserved: false,
+    read: async (store, caller, { id, entity }) =>
+      (await store.view(caller, { entity })).rows.some((row) => row.fact.fact_id === id),
+  },
+  bootstrap: {
+    shows: versions,
+    kind: 'bootstrap',
+    read: async (store, caller, { id }) => {
+      const { facts } = await store.bootstrap(caller, {
+        entityPrefix: '__bootstrap__::',
+        topK: 100,
+      })
+      return facts.some((fact) => fact.fact_id === id)
+    },
+  },
+  'reference in a store': {
+    shows: versions,
+    read: async (store, caller, { id }) => {
+      const input = { entity: 'retiring', key: 'k', value: 'v', supersedes: [id] }
+      return store.store(caller, input).then(
+        () => true,
+        () => false,
+      )
+    },
+  },
+  'bounds of validity': {
+    shows: { superseded: true, deleted: true },
+    read: (store, caller, { id }) => store.setValidity(caller, id, {}),
+  },
+  delete: {
+    shows: versions,
+    read: (store, caller, { id }) => store.delete(caller, id),
+  },
+}
+
+function isExpected(path: Path, state: State, reader: Caller): boolean {
+  if (state.after === 'delete' && !path.shows.deleted) return false
+  if (state.after === 'supersede' && !path.shows.superseded) return false
+  const isAtHome = reader.tenant === state.writer.tenant
+  if (path.kind === 'bootstrap') {
+    return state.bootstrap === 'every tenant' || (state.bootstrap === 'its tenant' && isAtHome)
+  }
+  if (!isAtHome || state.audience === 'nobody') return false
+  if (path.showsReserved === false && state.entity.startsWith('__bootstrap__::')) return false
+  if (state.audience === 'all of its tenant') return true
+  return [reader.identity, ...reader.aliases].includes('anna')
+}
+
+async function prepare(state: State): Promise<{ store: FactStore; target: Target }> {
+  const store = await openFactStore({
+    journal: createMemoryJournal(),
+    clock: new ManualClock(NOON),
+  })
+  const { writer, entity, isPrivate } = state
+  const input = { entity, key: 'k', private: isPrivate }
+  const { fact, entity: visible } = await store.store(writer, { ...input, value: 'a needle' })
+  if (state.after === 'supersede') await store.store(writer, { ...input, value: 'newer' })
+  if (state.after === 'delete') expect(await store.delete(writer, fact.fact_id)).toBe(true)
+  return { store, target: { id: fact.fact_id, entity: visible, stored: fact.entity } }
+}
+
+describe.each(Object.entries(STATES))('a fact that is %s', (_, state) => {
+  it.each(Object.entries(PATHS))('is shown by %s to whom it should be', async (_path, path) => {
+    for (const [name, reader] of Object.entries(READERS)) {
+      const { store, target } = await prepare(state)
+      const isShown = await path.read(store, reader, target)
+      expect({ name, isShown }).toEqual({ name, isShown: isExpected(path, state, reader) })
+    }
+  })
+})
+
+describe('the matrix', () => {
+  it('has shown and hidden facts on every path', () => {
+    for (const path of Object.values(PATHS)) {
+      const outcomes = Object.values(STATES).flatMap((state) =>
+        Object.values(READERS).map((reader) => isExpected(path, state, reader)),
+      )
+      expect(new Set(outcomes)).toEqual(new Set([true, false]))
+    }
+  })
+})
