@@ -161,19 +161,29 @@ describe('a snapshot of a file journal', () => {
     await journal.close()
   })
 
-  it('is ignored after an erasure, even when it was copied back', async () => {
-    const fs = await journalWithSnapshot(20, 15)
+  it.each([
+    ['what it holds', 'k3', false],
+    ['what its keys cover', 'k12', false],
+    ['only what came later', 'k18', true],
+  ])('copied back after an erasure of %s is used: %s, %s', async (_, erased, isUsed) => {
+    const fs = await journalWithSnapshot(15, 0)
+    const journal = await openFileJournal({ dir: '/data', fs })
+    await followInto(journal)
+    await journal.saveSnapshot('facts', 10, state('ten'))
+    for (let i = 16; i <= 20; i++) await journal.append([journalRecord(`k${i}`, `x${i}`)])
     const path = await snapshotPath(fs)
     const bytes = fs.peek(path) ?? new Uint8Array()
-    for (const erased of ['k3', 'k18']) {
-      const journal = await openFileJournal({ dir: '/data', fs })
-      await journal.erase('facts', [journalRecord(erased, 0).key], [])
-      await journal.close()
-      fs.plant(path, bytes)
-      const again = await openFileJournal({ dir: '/data', fs })
-      expect(await load(again)).toBeUndefined()
-      await again.close()
-    }
+    await journal.erase('facts', [journalRecord(erased, 0).key], [])
+    await journal.close()
+    expect(fs.peek(path)).toBeUndefined()
+
+    fs.plant(path, bytes)
+    const again = await openFileJournal({ dir: '/data', fs })
+    expect(await load(again)).toEqual(isUsed ? { at: 10, state: 'ten' } : undefined)
+    expect(await followInto(again, 'facts', 10)).toHaveLength(erased === 'k3' ? 10 : 9)
+    const record = journalRecord(erased, 'new')
+    expect(await again.append([record], [{ key: record.key, last: 'none' }])).toEqual([21])
+    await again.close()
   })
 
   it('is never half believed: cut or changed at any byte it is ignored or whole', async () => {

@@ -96,6 +96,26 @@ export function describeJournal(name: string, open: () => Promise<JournalFixture
       await journal.close()
     })
 
+    it('acknowledges only what a follower that is still catching up has had', async () => {
+      const { journal } = await open()
+      await journal.append(Array.from({ length: 400 }, (_, i) => record(`k${i}`, i)))
+      await journal.append(Array.from({ length: 400 }, (_, i) => record(`k${i}`, i)))
+      let newest = 0
+      // Slow enough that the append could overtake it between two slices.
+      const take = (_: JournalRecord, at: Position): void => {
+        for (const end = performance.now() + 0.1; performance.now() < end; );
+        newest = at
+      }
+      const stop = new AbortController()
+      await followInto(journal)
+      const following = journal.follow('facts', 0, take, stop.signal)
+      const [at] = await journal.append([record('a', 1)])
+      expect(newest).toBe(at)
+      await following
+      stop.abort()
+      await journal.close()
+    })
+
     it('keeps streams apart', async () => {
       const { journal } = await open()
       const facts = await followInto(journal)
