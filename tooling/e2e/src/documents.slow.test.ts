@@ -84,6 +84,7 @@ describe('corecruxctl ingest', () => {
   it('says how to start the daemon when none answers', async () => {
     const box = await createSandbox()
     onTestFinished(() => box.close())
+    await writeFile(join(box.dir, 'a.md'), '# A\n\nWords.\n')
     const done = await box.ctl(['ingest', box.dir, '--tenant', 't', '--url', 'http://127.0.0.1:9'])
     expect(done.code).not.toBe(0)
     expect(done.stderr).toContain('npm start')

@@ -92,7 +92,7 @@ export interface Version {
 }
 
 const HISTORY_LINE =
-  /^v(\d+): \[.*?\] (\S+) = (.*) \(confidence=\d+\.\d\d, stored_at=\S+, supersedes=\S+, actor=.*?\)( \[deleted\])?$/
+  /^v(\d+): \[.*?\] (\S+) = (.*) \(confidence=\d+\.\d\d, stored_at=[^,]+, supersedes=\S+, actor=.*?\)( \[deleted\])?$/
 
 /** All versions of a fact, oldest first. Values must hold no line break. */
 export async function history(call: Call, entity: string, key: string): Promise<Version[]> {

@@ -7,6 +7,7 @@ import { Workload } from './workload.js'
 const KILLS = Number(process.env.CRUX_E2E_KILLS ?? 200)
 const SEED = Number(process.env.CRUX_E2E_SEED ?? Date.now() % 1_000_000)
 const ROUNDS_PER_FULL_CHECK = 40
+const MAX_ROUND_MS = 1000
 
 describe('SIGKILL at random points under concurrent writes over MCP and HTTP', () => {
   it(`loses and doubles nothing that was acknowledged in ${KILLS} kills, and starts every time`, async () => {
@@ -30,7 +31,11 @@ describe('SIGKILL at random points under concurrent writes over MCP and HTTP', (
       const scope = round % ROUNDS_PER_FULL_CHECK === 0 ? 'all' : 'recent'
       expect(await workload.verify(daemon, scope), `seed ${SEED}, round ${round}`).toEqual([])
       const faults = workload.write(daemon)
-      await sleep(random.integer(20, 150))
+      // By acknowledgements, so that a slow machine gets as far as a fast one; then by time.
+      const target = workload.acknowledged + random.integer(0, 120)
+      const deadline = performance.now() + MAX_ROUND_MS
+      while (workload.acknowledged < target && performance.now() < deadline) await sleep(2)
+      await sleep(random.integer(0, 20))
       workload.stopping()
       // One in fifteen dies while it shuts down in order.
       if (random.integer(1, 15) === 1) {
@@ -38,6 +43,7 @@ describe('SIGKILL at random points under concurrent writes over MCP and HTTP', (
         await sleep(random.integer(0, 80))
       }
       await daemon.kill('SIGKILL')
+      workload.killed()
       kills++
       expect(await faults, `seed ${SEED}, round ${round}`).toEqual([])
     }

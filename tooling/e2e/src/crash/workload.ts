@@ -47,9 +47,15 @@ export class Workload {
   #round = 0
   #serial = 0
   #isStopping = false
+  #isDead = false
 
   constructor(private readonly random: Random) {
     this.#chains.push(this.#hot)
+  }
+
+  /** Writes acknowledged so far, of every kind. */
+  get acknowledged(): number {
+    return Object.values(this.totals).reduce((sum, count) => sum + count, 0)
   }
 
   /** From now on failures of requests are expected: the daemon is being killed. */
@@ -57,7 +63,12 @@ export class Workload {
     this.#isStopping = true
   }
 
-  /** Write until requests fail. @returns Failures that no crash explains. */
+  /** The daemon is gone: no writer tries again. */
+  killed(): void {
+    this.#isDead = true
+  }
+
+  /** Write until requests fail or {@link killed} is called. @returns Failures that no crash explains. */
   async write(daemon: Daemon): Promise<string[]> {
     this.#beginRound()
     const mcp = createMcpCaller(daemon.mcpUrl)
@@ -65,7 +76,7 @@ export class Workload {
     const faults: string[] = []
     const loop = async (step: () => Promise<void>): Promise<void> => {
       try {
-        for (;;) await step()
+        while (!this.#isDead) await step()
       } catch (error) {
         // A killed daemon refuses or drops connections; a wrong answer is a fault at any time
         // but while it shuts down in order.
@@ -115,6 +126,7 @@ export class Workload {
 
   #beginRound(): void {
     this.#isStopping = false
+    this.#isDead = false
     if (this.#round % ROUNDS_PER_HOT_KEY === 0 && this.#round > 0) {
       this.#hot = new ChainModel(`hot:${this.#round}`, 'counter')
       this.#chains.push(this.#hot)
