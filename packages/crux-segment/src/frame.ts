@@ -39,6 +39,19 @@ const CRC_BYTES = 4
 /** Fewest bytes of a frame. */
 export const MIN_FRAME_BYTES = PREFIX_BYTES + CRC_BYTES
 
+/** What a frame holds about its payload. */
+export interface PayloadDigests {
+  /** BLAKE3, 32 bytes. */
+  readonly payloadHash: Uint8Array
+  /** CRC-32 (IEEE). */
+  readonly payloadCrc: number
+}
+
+/** Digests of a payload that is small enough to be read in one go. */
+export function digestsOf(payload: Uint8Array, hashes: Hashes): PayloadDigests {
+  return { payloadHash: hashes.blake3(payload), payloadCrc: crc32(payload) }
+}
+
 /** Bytes that a frame of these fields and this payload takes. */
 export function frameLength(fields: FrameFields, payload: Uint8Array): number {
   return PREFIX_BYTES + frameHeaderLength(fields) + HASH_BYTES + payload.length + CRC_BYTES
@@ -47,6 +60,7 @@ export function frameLength(fields: FrameFields, payload: Uint8Array): number {
 /**
  * Write a frame at `at` of `target`, which has {@link frameLength} bytes of room there.
  *
+ * @param digests - Of the payload.
  * @returns Its hashes (views into `target`) and its length in bytes.
  * @throws {CruxError} `INVALID_UTF8`. @throws {RangeError} When the header exceeds 65,535 bytes or `seq` is no integer.
  */
@@ -56,13 +70,14 @@ export function writeFrame(
   fields: FrameFields,
   payload: Uint8Array,
   hashes: Hashes,
+  digests: PayloadDigests = digestsOf(payload, hashes),
 ): { frameLength: number; headerHash: Uint8Array; payloadHash: Uint8Array } {
   const view = viewOf(target)
   const headerStart = at + PREFIX_BYTES
   const headerEnd = writeFrameHeader(target, headerStart, {
     ...fields,
     payloadLength: payload.length,
-    payloadHash: hashes.blake3(payload),
+    payloadHash: digests.payloadHash,
   })
   target.set(hashes.blake3(target.subarray(headerStart, headerEnd)), headerEnd)
   const payloadStart = headerEnd + HASH_BYTES
@@ -72,7 +87,7 @@ export function writeFrame(
   view.setUint32(at + 8, checkUint(payload.length, 32, 'payload_len'), true)
   target.set(payload, payloadStart)
   const payloadEnd = payloadStart + payload.length
-  view.setUint32(payloadEnd, crc32(payload), true)
+  view.setUint32(payloadEnd, digests.payloadCrc, true)
   return {
     frameLength: payloadEnd + CRC_BYTES - at,
     headerHash: target.subarray(headerEnd, payloadStart),

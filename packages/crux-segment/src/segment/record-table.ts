@@ -1,9 +1,12 @@
-import { writeFrame } from '../frame.js'
+import { crc32 } from '../checksum.js'
+import { digestsOf, type PayloadDigests, writeFrame } from '../frame.js'
 import type { FrameFields } from '../frame-header.js'
-import type { Pause } from '../hash-in-slices.js'
+import { blake3InSlices, type Pause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { streamHash } from '../stream-hash.js'
 import { HEADER_BYTES } from './layout.js'
+
+const SLICE_BYTES = 256 * 1024
 
 /** A frame on its way into a segment. */
 export interface FrameToSeal {
@@ -55,7 +58,8 @@ export async function writeRecords(
       const hash = streamHash(tenantId, streamType, streamId, hashes)
       stream = { tenantId, streamType, streamId, hash }
     }
-    const written = writeFrame(target, at, fields, payload, hashes)
+    const digests = await digestsInSlices(payload, hashes, pause)
+    const written = writeFrame(target, at, fields, payload, hashes, digests)
     table.streamHashes[i] = stream.hash
     table.seqs[i] = fields.seq
     table.offsets[i] = at
@@ -94,4 +98,21 @@ export async function sortByStreamAndSeq(table: RecordTable, pause: Pause): Prom
     await pause()
   }
   return order
+}
+
+/** Digests of a payload, with pauses when it is large; at once, without a promise, when it is not. */
+function digestsInSlices(
+  payload: Uint8Array,
+  hashes: Hashes,
+  pause: Pause,
+): PayloadDigests | Promise<PayloadDigests> {
+  if (payload.length <= SLICE_BYTES) return digestsOf(payload, hashes)
+  return (async () => {
+    let payloadCrc = 0
+    for (let at = 0; at < payload.length; at += SLICE_BYTES) {
+      payloadCrc = crc32(payload.subarray(at, at + SLICE_BYTES), payloadCrc)
+      await pause()
+    }
+    return { payloadHash: await blake3InSlices(payload, hashes, pause), payloadCrc }
+  })()
 }

@@ -45,7 +45,9 @@ describe('released bytes', () => {
       '01000000000000000700000000000000',
     )
     const facts = { ...segment.footer, frameCount: segment.footer.entryCount }
-    expect(sealReceiptId(facts, hashes)).toMatchInlineSnapshot(`"b2588b4e41188eee446a9b72204a27fb0e08a2acf9a6ebe110614c26f99f3c5c"`)
+    expect(sealReceiptId(facts, hashes)).toMatchInlineSnapshot(
+      `"b2588b4e41188eee446a9b72204a27fb0e08a2acf9a6ebe110614c26f99f3c5c"`,
+    )
   })
 
   it('of a segment lie at the documented offsets', async () => {

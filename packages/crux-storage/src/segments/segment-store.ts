@@ -68,17 +68,28 @@ export interface SegmentBytes {
 export interface SegmentStore {
   /** Committed segments, ascending `seq`. */
   list(): Promise<readonly SegmentRef[]>
-  /** @throws {CruxError} `SEGMENT_NOT_FOUND`, `SEGMENT_CORRUPT`. */
+  /** A whole segment, its checksums verified. @throws {CruxError} `SEGMENT_NOT_FOUND`, `SEGMENT_CORRUPT`. */
   read(ref: SegmentRef): Promise<SegmentBytes>
-  /** Bytes `offset .. offset + length` of a segment's file, without reading the rest. */
+  /**
+   * Bytes `offset .. offset + length` of a segment's file, without reading the rest; unchecked, as
+   * frames carry their own checksums.
+   *
+   * @throws {RangeError} When the range is not within the file. @throws {CruxError} `SEGMENT_NOT_FOUND`, `SEGMENT_CORRUPT`.
+   */
   readRange(ref: SegmentRef, offset: number, length: number): Promise<Uint8Array>
   /** Companion bytes; undefined when there is none. */
   readCompanion(ref: SegmentRef, kind: CompanionKind): Promise<Uint8Array | undefined>
   /** Put a rebuilt companion beside a segment, atomically. */
   writeCompanion(ref: SegmentRef, companion: Companion): Promise<void>
-  /** Commit a batch; durable when it resolves. @throws {CruxError} see `SegmentErrorCode`. */
+  /**
+   * Commit a batch; durable when it resolves. Batches are sealed one at a time, in the order of the
+   * calls. A frame's seq is one above the highest of its stream among the segments there are.
+   *
+   * @throws {CruxError} `SEGMENT_BATCH_INVALID`, `STORAGE_WRITE_FAILED`, `SEGMENT_STORE_CLOSED`.
+   * @throws The reason of `batch.signal` when it is aborted before the commit.
+   */
   seal(batch: FrameBatch): Promise<SegmentRef>
-  /** Take a segment and its companions out, durably. */
+  /** Take a segment and its companions out, durably. Its number and id are not used again. */
   remove(ref: SegmentRef): Promise<void>
   /** Release everything; safe to call twice. */
   close(): Promise<void>
