@@ -83,7 +83,7 @@ export interface SegmentStore {
   writeCompanion(ref: SegmentRef, companion: Companion): Promise<void>
   /**
    * Commit a batch; durable when it resolves. Batches are sealed one at a time, in the order of the
-   * calls. A frame's seq is one above the highest of its stream among the segments there are.
+   * calls. A frame's seq is the next of its stream, and above all in the segments there are.
    *
    * @throws {CruxError} `SEGMENT_BATCH_INVALID`, `STORAGE_WRITE_FAILED`, `SEGMENT_STORE_CLOSED`.
    * @throws The reason of `batch.signal` when it is aborted before the commit.
