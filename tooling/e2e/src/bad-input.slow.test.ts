@@ -131,12 +131,7 @@ describe('MCP, sent what it cannot use', () => {
       -32602,
       /result_ids/,
     ],
-    [
-      'an empty session id',
-      call('save_session', { session_id: '', state: {} }),
-      -32602,
-      /session_id/,
-    ],
+    ['an empty session id', call('save_session', { session_id: '', state: {} }), -32602, /session/],
     [
       'a session over 1 MiB',
       call('save_session', { session_id: 's', state: 'x'.repeat(MIB) }),

@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 
 /** An HTTP request with nothing added and nothing checked. */
 export interface RawRequest {
@@ -16,10 +16,12 @@ export interface RawResponse {
 
 /** Send what no well-behaved client sends, such as a foreign `Host`. Uses a connection of its own. */
 export function sendRaw(url: string, { method = 'POST', headers = {}, body }: RawRequest) {
+  // A client that does not ask to close: as any keep-alive client, it hears an early refusal.
+  const agent = new Agent({ keepAlive: true })
   return new Promise<RawResponse>((resolve, reject) => {
     const outgoing = request(
       url,
-      { method, agent: false, headers: { 'content-type': 'application/json', ...headers } },
+      { method, agent, headers: { 'content-type': 'application/json', ...headers } },
       (incoming) => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -33,8 +35,7 @@ export function sendRaw(url: string, { method = 'POST', headers = {}, body }: Ra
         )
       },
     )
-    // After an early answer (413) the rest of the body cannot be sent; the answer counts.
     outgoing.on('error', reject)
     outgoing.end(body)
-  })
+  }).finally(() => agent.destroy())
 }

@@ -6,21 +6,26 @@ export type BodyRefusal = 'too_large' | 'aborted'
 /**
  * Read a request's body into one buffer, which the caller owns.
  *
- * @param maxBytes - Reading stops at once when the body is known to be larger.
+ * @param maxBytes - A body that is known to be larger is given up at once. What is still sent of it
+ *   is dropped unread, because most clients hear an answer only after they have sent everything;
+ *   the server's request timeout bounds that.
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
 ): Promise<Uint8Array | BodyRefusal> {
   // A declared length that is no number makes Node refuse the request before this.
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve('too_large')
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+    request.resume()
+    return Promise.resolve('too_large')
+  }
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > maxBytes) {
-        request.pause()
+        chunks.length = 0
         resolve('too_large')
         return
       }

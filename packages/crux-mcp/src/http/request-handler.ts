@@ -102,8 +102,6 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
     const body = await readBody(request, options.maxBodyBytes)
     if (body === 'aborted') return
     if (body === 'too_large') {
-      // The rest of the body would otherwise be read to keep the connection.
-      response.setHeader('Connection', 'close')
       const hint = `a request body has at most ${options.maxBodyBytes} bytes; send less, or documents through corecruxctl ingest`
       return refuse(response, 413, 'body_too_large', hint)
     }
