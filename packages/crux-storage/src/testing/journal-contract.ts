@@ -98,10 +98,10 @@ export function describeJournal(name: string, open: () => Promise<JournalFixture
 
     it('acknowledges only what a follower that is still catching up has had', async () => {
       const { journal } = await open()
-      await journal.append(Array.from({ length: 400 }, (_, i) => record(`k${i}`, i)))
-      await journal.append(Array.from({ length: 400 }, (_, i) => record(`k${i}`, i)))
+      const many = Array.from({ length: 50 }, (_, i) => record(`k${i}`, i))
+      for (let i = 0; i < 40; i++) await journal.append(many)
       let newest = 0
-      // Slow enough that the append could overtake it between two slices.
+      // Slow enough to take many slices, in any of which the append could overtake it.
       const take = (_: JournalRecord, at: Position): void => {
         for (const end = performance.now() + 0.1; performance.now() < end; );
         newest = at
