@@ -356,10 +356,10 @@ describe('documents over HTTP', () => {
     expect((answer.json as { detail: string }).detail).toContain(words)
   })
 
-  it('tells validation of documents by 422 and size by 413', async () => {
+  it('tells validation of documents by 400 and size by 413', async () => {
     const fixture = await openFixture()
     const twice = await ingest(fixture, [documentOf('a', 'x'), documentOf('a', 'y')])
-    expect(twice.status).toBe(422)
+    expect(twice.status).toBe(400)
     const many = await ingest(
       fixture,
       Array.from({ length: 4097 }, (_, i) => documentOf(`d${i}`, 'x')),

@@ -45,6 +45,5 @@ function tooLarge(limit: number): ProblemError {
   return new ProblemError(
     'payload-too-large',
     `the body is over ${limit} bytes; send less at a time, or raise CORECRUXD_MAX_REQUEST_BODY_BYTES`,
-    { headers: { connection: 'close' } },
   )
 }

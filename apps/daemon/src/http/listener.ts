@@ -17,6 +17,8 @@ export interface HttpListener {
 }
 
 const HEADERS_TIMEOUT_MS = 30_000
+const REQUEST_TIMEOUT_MS = 600_000
+const IDLE_CHECK_MS = 50
 
 /** Bind the HTTP API. @throws {CruxError} `PORT_IN_USE`, `LISTEN_FAILED`. */
 export async function listenHttp(
@@ -30,8 +32,8 @@ export async function listenHttp(
     overrideGlobalObjects: false,
   }) as Server
   server.headersTimeout = HEADERS_TIMEOUT_MS
-  // Bodies have their own time limit, and an ingest may take longer than any.
-  server.requestTimeout = 0
+  // Bodies have their own, shorter limit; this one ends what is still sent after an answer.
+  server.requestTimeout = REQUEST_TIMEOUT_MS
   server.keepAliveTimeout = 75_000
   server.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port })
   try {
@@ -47,8 +49,12 @@ export async function listenHttp(
     port: bound.port,
     close() {
       closing ??= new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeIdleConnections()
+        // A kept connection whose request ends later turns idle later, and would hold the server open.
+        const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+        server.close(() => {
+          clearInterval(sweep)
+          resolve()
+        })
       })
       return closing
     },

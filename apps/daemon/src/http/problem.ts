@@ -10,7 +10,6 @@ const TITLES = {
   conflict: [409, 'Conflict'],
   'payload-too-large': [413, 'Payload Too Large'],
   'unsupported-media-type': [415, 'Unsupported Media Type'],
-  'unprocessable-entity': [422, 'Unprocessable Entity'],
   'rate-limited': [429, 'Too Many Requests'],
   internal: [500, 'Internal Server Error'],
   'service-unavailable': [503, 'Service Unavailable'],
@@ -93,8 +92,8 @@ const BY_CODE: Readonly<
   SUPERSEDES_INVALID: { slug: 'bad-request' },
   ENTITY_RESERVED: { slug: 'forbidden', code: 'RESERVED_ENTITY_PREFIX' },
 
-  DOCUMENT_INVALID: { slug: 'unprocessable-entity' },
-  DOCUMENT_DUPLICATE: { slug: 'unprocessable-entity' },
+  DOCUMENT_INVALID: { slug: 'bad-request' },
+  DOCUMENT_DUPLICATE: { slug: 'bad-request' },
   INGEST_TOO_LARGE: { slug: 'payload-too-large' },
   EXPAND_TOO_LARGE: { slug: 'payload-too-large' },
 
