@@ -5,15 +5,15 @@ import { HashTable, mixHash } from './hash-table.js'
 /** Numbers byte strings from 0 in the order in which they are first seen. */
 export class ByteDictionary extends HashTable {
   private readonly arena = new ByteArena()
-  private readonly addresses = Column.float64()
-  private readonly lengths = Column.int32()
+  /** Address and length of each entry side by side: a look-up touches both. */
+  private readonly places = Column.float64()
   private probe: Uint8Array = new Uint8Array(0)
   private probeStart = 0
   private probeEnd = 0
 
   /** Entries. */
   get size(): number {
-    return this.lengths.length
+    return this.places.length >>> 1
   }
 
   /** Number of `bytes[start..end)`; -1 when it was never added. */
@@ -32,8 +32,8 @@ export class ByteDictionary extends HashTable {
     this.probeEnd = end
     const found = this.findEntry(hash)
     if (found !== -1) return found
-    this.addresses.push(this.arena.append(bytes, start, end))
-    const entry = this.lengths.push(end - start)
+    const entry = this.places.push(this.arena.append(bytes, start, end)) >>> 1
+    this.places.push(end - start)
     this.addEntry(hash, entry)
     return entry
   }
@@ -52,24 +52,24 @@ export class ByteDictionary extends HashTable {
 
   /** An entry read as UTF-8. */
   text(entry: number): string {
-    const address = this.addresses.get(entry)
+    const address = this.places.get(entry * 2)
     const start = this.arena.offsetOf(address)
-    return this.arena.chunkAt(address).toString('utf8', start, start + this.lengths.get(entry))
+    return this.arena.chunkAt(address).toString('utf8', start, start + this.lengthOf(entry))
   }
 
   /** Buffer in which an entry lies, from {@link startOf} on, {@link lengthOf} bytes long. */
   bufferOf(entry: number): Buffer {
-    return this.arena.chunkAt(this.addresses.get(entry))
+    return this.arena.chunkAt(this.places.get(entry * 2))
   }
 
   /** Offset of an entry in its buffer. */
   startOf(entry: number): number {
-    return this.arena.offsetOf(this.addresses.get(entry))
+    return this.arena.offsetOf(this.places.get(entry * 2))
   }
 
   /** Bytes of an entry. */
   lengthOf(entry: number): number {
-    return this.lengths.get(entry)
+    return this.places.get(entry * 2 + 1)
   }
 
   /** Order of two entries by their bytes, which is the order of their code points. */
@@ -79,34 +79,28 @@ export class ByteDictionary extends HashTable {
     return this.bufferOf(a).compare(
       this.bufferOf(b),
       other,
-      other + this.lengths.get(b),
+      other + this.lengthOf(b),
       start,
-      start + this.lengths.get(a),
+      start + this.lengthOf(a),
     )
   }
 
   /** Order of an entry against bytes. */
   compareBytes(entry: number, bytes: Uint8Array): number {
     const start = this.startOf(entry)
-    return this.bufferOf(entry).compare(
-      bytes,
-      0,
-      bytes.length,
-      start,
-      start + this.lengths.get(entry),
-    )
+    return this.bufferOf(entry).compare(bytes, 0, bytes.length, start, start + this.lengthOf(entry))
   }
 
   /** Whether an entry starts with these bytes. */
   startsWith(entry: number, bytes: Uint8Array): boolean {
-    if (this.lengths.get(entry) < bytes.length) return false
+    if (this.lengthOf(entry) < bytes.length) return false
     const start = this.startOf(entry)
     return this.bufferOf(entry).compare(bytes, 0, bytes.length, start, start + bytes.length) === 0
   }
 
   protected override isEqual(entry: number): boolean {
     const length = this.probeEnd - this.probeStart
-    if (this.lengths.get(entry) !== length) return false
+    if (this.lengthOf(entry) !== length) return false
     const buffer = this.bufferOf(entry)
     const start = this.startOf(entry)
     for (let i = 0; i < length; i++) {

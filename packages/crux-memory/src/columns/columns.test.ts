@@ -9,7 +9,7 @@ import { FactIdTable, PairTable } from './tuple-table.js'
 describe('Column', () => {
   it('keeps numbers across chunks', () => {
     const column = Column.int32()
-    for (let i = 0; i < 140_000; i++) expect(column.push(i * 3)).toBe(i)
+    for (let i = 0; i < 140_000; i++) column.push(i * 3)
     column.set(65_536, -7)
     expect([0, 15, 16, 65_535, 65_536, 139_999].map((row) => column.get(row))).toEqual([
       0, 45, 48, 196_605, -7, 419_997,

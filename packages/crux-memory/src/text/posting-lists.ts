@@ -2,11 +2,25 @@ import { Column } from '../columns/column.js'
 
 // A list grows by slices of these sizes, the last one repeated: short lists stay small, long ones
 // are read nearly in sequence. The last four bytes of a slice point to the next.
-const SLICE_BYTES = [12, 20, 36, 68, 132, 260, 516, 1028, 2052, 4100]
+const SLICE_BYTES = [9, 14, 24, 44, 84, 164, 324, 644, 1284, 2564]
 const LINK_BYTES = 4
-const CHUNK_BYTES = 1 << 18
+const CHUNK_BITS = 18
+const CHUNK_BYTES = 1 << CHUNK_BITS
 const CHUNK_MASK = CHUNK_BYTES - 1
 const FIRST_BYTES = 1 << 10
+
+// State of a long list: eight integers side by side, because an append touches most of them and
+// each of another place in memory would be a cache miss.
+const FIRST = 0
+const TAIL = 1
+const TAIL_END = 2
+const LAST = 3
+const COUNT = 4
+const LEVEL = 5
+const STATE_BITS = 3
+const STATES_PER_CHUNK_BITS = 12
+const STATES_MASK = (1 << STATES_PER_CHUNK_BITS) - 1
+const FIRST_STATES = 8
 
 /**
  * Many growing lists of ascending integers, packed into shared buffers.
@@ -18,16 +32,17 @@ export class PostingLists {
   private used = 0
   /** Per list: its number while it has one, else -1 - index of the long list. */
   private readonly heads = Column.int32()
-  private readonly first = Column.int32()
-  private readonly tail = Column.int32()
-  private readonly tailEnd = Column.int32()
-  private readonly last = Column.int32()
-  private readonly counts = Column.int32()
-  private readonly levels = Column.uint8()
+  private readonly states: Int32Array<ArrayBuffer>[] = [new Int32Array(FIRST_STATES << STATE_BITS)]
+  private longLists = 0
 
   /** Lists. */
   get size(): number {
     return this.heads.length
+  }
+
+  /** Bytes that the lists take. */
+  get bytes(): number {
+    return this.chunks.length * CHUNK_BYTES + (this.longLists << 5) + this.size * 4
   }
 
   /** Start a list with its first number; returns the list's own number. */
@@ -38,75 +53,113 @@ export class PostingLists {
   /** Append to a list a number that is not below its last; one equal to it is not added again. */
   append(list: number, value: number): void {
     const head = this.heads.get(list)
-    if (head === value) return
-    let long = -1 - head
     if (head >= 0) {
-      const start = this.allocate(0)
-      long = this.first.push(start)
-      this.tail.push(start)
-      this.tailEnd.push(start + sliceBytes(0) - LINK_BYTES)
-      this.last.push(0)
-      this.counts.push(0)
-      this.levels.push(0)
+      if (head === value) return
+      const long = this.startLong()
       this.heads.set(list, -1 - long)
-      this.write(long, head)
-    } else if (this.last.get(long) === value) {
+      const state = this.stateOf(long)
+      const at = (long & STATES_MASK) << STATE_BITS
+      this.write(state, at, head)
+      this.write(state, at, value)
       return
     }
-    this.write(long, value)
+    const long = -1 - head
+    const state = this.stateOf(long)
+    const at = (long & STATES_MASK) << STATE_BITS
+    if (state[at + LAST] !== value) this.write(state, at, value)
   }
 
   /** Numbers in a list. */
   count(list: number): number {
     const head = this.heads.get(list)
-    return head >= 0 ? 1 : this.counts.get(-1 - head)
+    if (head >= 0) return 1
+    const long = -1 - head
+    return this.stateOf(long)[((long & STATES_MASK) << STATE_BITS) + COUNT] as number
   }
 
   /** A reader, to be used for one list after another. */
   cursor(): PostingCursor {
     return new PostingCursor(this.chunks, (list, cursor) => {
       const head = this.heads.get(list)
-      if (head >= 0) cursor.startShort(head)
-      else cursor.startLong(this.first.get(-1 - head), this.counts.get(-1 - head))
+      if (head >= 0) {
+        cursor.startShort(head)
+        return
+      }
+      const long = -1 - head
+      const state = this.stateOf(long)
+      const at = (long & STATES_MASK) << STATE_BITS
+      cursor.startLong(state[at + FIRST] as number, state[at + COUNT] as number)
     })
   }
 
-  private write(long: number, value: number): void {
-    let rest = value - this.last.get(long)
-    while (rest > 0x7f) {
-      this.writeByte(long, (rest & 0x7f) | 0x80)
-      rest >>>= 7
-    }
-    this.writeByte(long, rest)
-    this.last.set(long, value)
-    this.counts.set(long, this.counts.get(long) + 1)
+  // Below, indexes into states and chunks come from what was allocated, and are in range.
+
+  private stateOf(long: number): Int32Array<ArrayBuffer> {
+    return this.states[long >>> STATES_PER_CHUNK_BITS] as Int32Array<ArrayBuffer>
   }
 
-  private writeByte(long: number, byte: number): void {
-    let at = this.tail.get(long)
-    if (at === this.tailEnd.get(long)) {
-      const level = Math.min(this.levels.get(long) + 1, SLICE_BYTES.length - 1)
-      const next = this.allocate(level)
-      const chunk = this.chunks[at >>> 18] as Uint8Array // `at` was allocated
-      for (let i = 0; i < LINK_BYTES; i++) chunk[(at & CHUNK_MASK) + i] = next >>> (8 * i)
-      this.levels.set(long, level)
-      this.tailEnd.set(long, next + sliceBytes(level) - LINK_BYTES)
-      at = next
+  private startLong(): number {
+    const long = this.longLists++
+    const index = long >>> STATES_PER_CHUNK_BITS
+    const full = 1 << (STATES_PER_CHUNK_BITS + STATE_BITS)
+    const at = (long & STATES_MASK) << STATE_BITS
+    let state = this.states[index]
+    if (state === undefined) {
+      state = new Int32Array(full)
+      this.states.push(state)
+    } else if (at >= state.length) {
+      // Only the first one starts small, for the sake of many small tenants.
+      const larger = new Int32Array(Math.min(state.length * 2, full))
+      larger.set(state)
+      state = larger
+      this.states[index] = larger
     }
-    const chunk = this.chunks[at >>> 18] as Uint8Array
-    chunk[at & CHUNK_MASK] = byte
-    this.tail.set(long, at + 1)
+    const start = this.allocate(0)
+    state[at + FIRST] = start
+    state[at + TAIL] = start
+    state[at + TAIL_END] = start + sliceBytes(0) - LINK_BYTES
+    return long
+  }
+
+  private write(state: Int32Array, at: number, value: number): void {
+    let rest = value - (state[at + LAST] as number)
+    let tail = state[at + TAIL] as number
+    for (;;) {
+      if (tail === state[at + TAIL_END]) tail = this.extend(state, at, tail)
+      const chunk = this.chunks[tail >>> CHUNK_BITS] as Uint8Array
+      if (rest < 0x80) {
+        chunk[tail & CHUNK_MASK] = rest
+        break
+      }
+      chunk[tail & CHUNK_MASK] = (rest & 0x7f) | 0x80
+      rest >>>= 7
+      tail++
+    }
+    state[at + TAIL] = tail + 1
+    state[at + LAST] = value
+    state[at + COUNT] = (state[at + COUNT] as number) + 1
+  }
+
+  /** Add a slice and link it to the full one; returns where to write on. */
+  private extend(state: Int32Array, at: number, tail: number): number {
+    const level = Math.min((state[at + LEVEL] as number) + 1, SLICE_BYTES.length - 1)
+    const next = this.allocate(level)
+    // After allocating, which may replace the chunk.
+    const chunk = this.chunks[tail >>> CHUNK_BITS] as Uint8Array
+    for (let i = 0; i < LINK_BYTES; i++) chunk[(tail & CHUNK_MASK) + i] = next >>> (8 * i)
+    state[at + LEVEL] = level
+    state[at + TAIL_END] = next + sliceBytes(level) - LINK_BYTES
+    return next
   }
 
   private allocate(level: number): number {
     const bytes = sliceBytes(level)
-    let chunk = this.chunks.at(-1) as Uint8Array<ArrayBuffer> // there is always one
+    const chunk = this.chunks.at(-1) as Uint8Array<ArrayBuffer> // there is always one
     if (this.used + bytes > chunk.length) {
       if (chunk.length < CHUNK_BYTES) {
         // Only the first chunk grows by copying, for the sake of many small tenants.
-        const larger = new Uint8Array(chunk.length * 2)
+        const larger = new Uint8Array(Math.min(chunk.length * 4, CHUNK_BYTES))
         larger.set(chunk)
-        chunk = larger
         this.chunks[this.chunks.length - 1] = larger
         return this.allocate(level)
       }
@@ -147,7 +200,8 @@ export class PostingCursor {
     let shift = 0
     for (;;) {
       if (this.at === this.end) this.followLink()
-      const byte = (this.chunks[this.at >>> 18] as Uint8Array)[this.at & CHUNK_MASK] as number
+      const chunk = this.chunks[this.at >>> CHUNK_BITS] as Uint8Array
+      const byte = chunk[this.at & CHUNK_MASK] as number
       this.at++
       delta |= (byte & 0x7f) << shift
       if (byte < 0x80) break
@@ -175,7 +229,7 @@ export class PostingCursor {
   }
 
   private followLink(): void {
-    const chunk = this.chunks[this.at >>> 18] as Uint8Array
+    const chunk = this.chunks[this.at >>> CHUNK_BITS] as Uint8Array
     const offset = this.at & CHUNK_MASK
     let next = 0
     for (let i = 0; i < LINK_BYTES; i++) next |= (chunk[offset + i] as number) << (8 * i)

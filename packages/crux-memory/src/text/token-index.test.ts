@@ -139,15 +139,18 @@ describe('RowSet', () => {
 
 describe('whiteSpaceAt', () => {
   it('knows exactly the characters of the property White_Space', () => {
-    for (let code = 0; code <= 0x10ffff; code++) {
+    const wrong: string[] = []
+    for (let code = 0; code <= 0x10ffff; code += code < 0x3100 ? 1 : 97) {
       if (code >= 0xd800 && code <= 0xdfff) continue
-      if (code > 0x3100 && code % 97 !== 0) continue
       const text = String.fromCodePoint(code)
       const bytes = Buffer.from(text)
       const isWhite = /^\p{White_Space}$/u.test(text)
-      expect(whiteSpaceAt(bytes, 0, bytes.length)).toBe(isWhite ? bytes.length : 0)
-      expect(termsOf(`a${text}b`).length === 2).toBe(isWhite)
+      const length = whiteSpaceAt(bytes, 0, bytes.length)
+      const isGap = termsOf(`a${text}b`).length === 2
+      if (length !== (isWhite ? bytes.length : 0) || isGap !== isWhite)
+        wrong.push(code.toString(16))
     }
+    expect(wrong).toEqual([])
   })
 
   it('reads nothing beyond the end', () => {

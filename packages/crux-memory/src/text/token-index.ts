@@ -1,4 +1,5 @@
 import { ByteDictionary } from '../columns/byte-dictionary.js'
+import { GramTable } from './gram-table.js'
 import { PostingLists } from './posting-lists.js'
 import { whiteSpaceAt } from './white-space.js'
 
@@ -28,7 +29,7 @@ export type Pause = () => Promise<void> | undefined
 export class TokenIndex {
   private readonly tokens = new ByteDictionary()
   private readonly rowsOf = new PostingLists()
-  private readonly gramNumbers = new Map<number, number>()
+  private readonly gramNumbers = new GramTable()
   private readonly tokensOf = new PostingLists()
   /** Grams by their first byte, and by their first two. */
   private readonly gramsByStart = new Map<number, number[]>()
@@ -135,13 +136,13 @@ export class TokenIndex {
 
   private addGram(token: number, a: number, b: number, c: number): void {
     const code = (a << 16) | (b << 8) | c
-    const gram = this.gramNumbers.get(code)
-    if (gram !== undefined) {
+    const gram = this.gramNumbers.find(code)
+    if (gram !== -1) {
       this.tokensOf.append(gram, token)
       return
     }
+    this.gramNumbers.add(code)
     const added = this.tokensOf.add(token)
-    this.gramNumbers.set(code, added)
     for (const start of [a << 8, 0x10000 | (a << 8) | b]) {
       const grams = this.gramsByStart.get(start)
       if (grams === undefined) this.gramsByStart.set(start, [added])
@@ -161,8 +162,8 @@ export class TokenIndex {
   private rarestGram(bytes: Buffer): readonly number[] {
     let rarest = -1
     for (let at = 0; at + GRAM <= bytes.length; at++) {
-      const gram = this.gramNumbers.get(bytes.readUIntBE(at, GRAM))
-      if (gram === undefined) return []
+      const gram = this.gramNumbers.find(bytes.readUIntBE(at, GRAM))
+      if (gram === -1) return []
       if (rarest === -1 || this.tokensOf.count(gram) < this.tokensOf.count(rarest)) rarest = gram
     }
     return rarest === -1 ? [] : [rarest]
