@@ -3,6 +3,7 @@ import yargs from 'yargs'
 import { addBenches } from './cli/commands/bench-commands.js'
 import { addDaemonCommands } from './cli/commands/daemon-commands.js'
 import { addIngest } from './cli/commands/ingest-command.js'
+import { addMemoryCommands } from './cli/commands/memory-commands.js'
 import { createContext } from './cli/context.js'
 import { loadClientSettings } from './config/load.js'
 import type { ProcessLike } from './corecruxd.js'
@@ -71,7 +72,7 @@ async function run(proc: ProcessLike, signal: AbortSignal): Promise<number> {
       describe: 'Bearer token',
     })
     .option('json', { type: 'boolean', default: false, describe: 'Print one line of JSON' })
-  const commands = [addIngest, addDaemonCommands, addBenches]
+  const commands = [addIngest, addMemoryCommands, addDaemonCommands, addBenches]
   await commands
     .reduce((withCommands, add) => add(withCommands, context), parser)
     .completion('completion', 'Print a completion script for bash or zsh')
