@@ -9,7 +9,7 @@ import { ask } from './questions.js'
 import { createSandbox } from './sandbox.js'
 
 const CORPUS = join(WORKSPACE_ROOT, '../shared/data/rfcs')
-const BUDGET = 1500
+const BUDGET = 4000
 
 describe('a corpus of 639 design documents', () => {
   it('is ingested whole, answers a question within the budget, and takes one edit', async (context) => {
@@ -39,7 +39,7 @@ describe('a corpus of 639 design documents', () => {
     const question = 'how are slices borrowed mutably in patterns'
     const passages = await ask(mcp.call, 'rfcs', question, BUDGET)
     const text = passages.map((passage) => passage.text).join('\n')
-    expect(text).toMatch(/slice/i)
+    for (const word of [/slice/i, /borrow/i, /mutabl/i]) expect(text).toMatch(word)
     expect(text).toMatch(/pattern/i)
     const used = passages.reduce((sum, one) => sum + Math.ceil(Buffer.byteLength(one.text) / 4), 0)
     expect(used).toBeGreaterThan(0)
