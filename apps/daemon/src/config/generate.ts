@@ -31,17 +31,11 @@ export function exampleYaml(): string {
   ]
   for (const [section, entries] of yamlSections()) {
     lines.push('', `${section}:`)
-    let isEmpty = true
     for (const [key, variable] of entries) {
-      lines.push(...comment(variable.meaning, '  # '))
-      const value = variable.example ?? (isPlainDefault(variable) ? variable.fallbackText : '')
       const isSet = variable.example !== undefined
-      if (isSet) isEmpty = false
-      const shown = value === '' && Array.isArray(variable.fallback) ? '[]' : quote(value)
-      lines.push(`  ${isSet ? '' : '#'}${key}: ${shown}`.trimEnd())
+      lines.push(...comment(variable.meaning, '  # '))
+      lines.push(`  ${isSet ? '' : '#'}${key}: ${yamlValue(variable)}`.trimEnd())
     }
-    // A key without content is null, which reads as nothing set.
-    if (isEmpty) lines.splice(lines.lastIndexOf(`${section}:`), 1, `${section}: {}`)
   }
   return `${lines.join('\n')}\n`
 }
@@ -118,7 +112,11 @@ function isPlainDefault(variable: Variable<unknown>): boolean {
   return variable.fallback !== undefined && variable.fallbackText !== 'empty'
 }
 
-function quote(text: string): string {
+function yamlValue(variable: Variable<unknown>): string {
+  const { example, fallback } = variable
+  const text = example ?? (isPlainDefault(variable) ? variable.fallbackText : '')
+  if (typeof fallback === 'boolean') return String(text === '1')
+  if (Array.isArray(fallback) && text === '') return '[]'
   return /^$|^[A-Za-z0-9_][A-Za-z0-9_./-]*$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`
 }
 
