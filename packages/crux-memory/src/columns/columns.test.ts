@@ -124,6 +124,7 @@ describe('FactIdTable', () => {
         for (const [row, each] of ids.entries()) {
           expect(table.find(each)).toBe(-1)
           expect(table.add(each)).toBe(row)
+          expect(table.add(each)).toBe(-1)
         }
         for (const [row, each] of ids.entries()) {
           expect(table.find(each)).toBe(row)

@@ -38,10 +38,11 @@ function hashPair(a: number, b: number): number {
   return mixHash(Math.imul(mixHash(a), 31) + b)
 }
 
-const REGULAR_ID = /^f_[0-9a-f]{32}$/
+const ID_LENGTH = 34
 const ID_WORDS = 4
+const HEX_PER_WORD = 8
 
-/** Finds rows by fact id; ids of the usual form are kept as 16 bytes. */
+/** Finds rows by fact id; ids of the usual form, `f_` and 32 hex digits, are kept as 16 bytes. */
 export class FactIdTable extends HashTable {
   // Four integers a row; zeros for ids of another form.
   private readonly words = Column.int32()
@@ -55,18 +56,19 @@ export class FactIdTable extends HashTable {
 
   /** Row of an id; -1 when there is none. */
   find(id: string): number {
-    if (!REGULAR_ID.test(id)) return this.otherRows.get(id) ?? -1
-    return this.findEntry(this.load(id))
+    return this.load(id) ? this.findEntry(this.hash()) : (this.otherRows.get(id) ?? -1)
   }
 
-  /** Append the id of the next row; it must not be there yet. */
+  /** Append the id of the next row; returns -1, and appends nothing, when it is there already. */
   add(id: string): number {
     const row = this.size
-    if (REGULAR_ID.test(id)) {
-      const hash = this.load(id)
+    if (this.load(id)) {
+      const hash = this.hash()
+      if (this.findEntry(hash) !== -1) return -1
       for (const word of this.probe) this.words.push(word)
       this.addEntry(hash, row)
     } else {
+      if (this.otherRows.has(id)) return -1
       for (let i = 0; i < ID_WORDS; i++) this.words.push(0)
       this.otherIds.set(row, id)
       this.otherRows.set(id, row)
@@ -82,7 +84,7 @@ export class FactIdTable extends HashTable {
     }
     let id = 'f_'
     for (let i = 0; i < ID_WORDS; i++) {
-      id += (this.words.get(row * ID_WORDS + i) >>> 0).toString(16).padStart(8, '0')
+      id += (this.words.get(row * ID_WORDS + i) >>> 0).toString(16).padStart(HEX_PER_WORD, '0')
     }
     return id
   }
@@ -94,14 +96,25 @@ export class FactIdTable extends HashTable {
     return true
   }
 
-  /** Put an id of the usual form into `probe`; returns its hash. */
-  private load(id: string): number {
-    let hash = 0
-    for (let i = 0; i < ID_WORDS; i++) {
-      const word = Number.parseInt(id.slice(2 + i * 8, 10 + i * 8), 16) | 0
+  /** Put an id into `probe`; false when it has another form. */
+  private load(id: string): boolean {
+    if (id.length !== ID_LENGTH || id[0] !== 'f' || id[1] !== '_') return false
+    for (let i = 0, at = 2; i < ID_WORDS; i++) {
+      let word = 0
+      for (const end = at + HEX_PER_WORD; at < end; at++) {
+        const unit = id.charCodeAt(at)
+        if (unit >= 48 && unit <= 57) word = (word << 4) | (unit - 48)
+        else if (unit >= 97 && unit <= 102) word = (word << 4) | (unit - 87)
+        else return false
+      }
       this.probe[i] = word
-      hash = Math.imul(hash, 31) + word
     }
+    return true
+  }
+
+  private hash(): number {
+    let hash = 0
+    for (const word of this.probe) hash = Math.imul(hash, 31) + word
     return mixHash(hash)
   }
 }

@@ -1,11 +1,17 @@
-import { parseTime, toStoredTime } from 'crux-types'
+import { toStoredTime } from 'crux-types'
 import { ByteArena } from '../columns/byte-arena.js'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
 import { Column } from '../columns/column.js'
 import { FactIdTable, PairTable } from '../columns/tuple-table.js'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
-import { type PrivacyPolicy, splitPrivateEntity } from '../privacy.js'
+import {
+  findPrefix,
+  PANEL_RESERVED_PREFIXES,
+  type PrivacyPolicy,
+  splitPrivateEntity,
+} from '../privacy.js'
+import { anyTimeMs, storedTimeMs } from './stored-time.js'
 
 /** No row, no owner, no entry. */
 export const NONE = -1
@@ -17,6 +23,9 @@ const STORED_PRIVATE = 2
 const PRIVATE = 4
 const SEEDED = 8
 const HORIZON_SHIFT = 4
+
+const FORCED_PRIVATE = 1
+const PANEL_RESERVED = 2
 
 /** What few facts have. */
 interface Extra {
@@ -55,8 +64,6 @@ export class FactTable {
   readonly previousOfEntity = Column.int32()
   /** Latest `storedAt`. */
   lastStoredAt = Number.NEGATIVE_INFINITY
-  /** False once a row is older than one before it, as in journals merged from elsewhere. */
-  isInOrder = true
   /** Facts that are not deleted. */
   live = 0
 
@@ -74,7 +81,7 @@ export class FactTable {
   private readonly positionOfChain = Column.float64()
   private readonly newestOfEntity = Column.int32()
   private readonly ownerOfEntity = Column.int32()
-  private readonly forcedEntity = Column.uint8()
+  private readonly entityFlags = Column.uint8()
   private readonly shownOfEntity = Column.int32()
 
   constructor(
@@ -93,8 +100,8 @@ export class FactTable {
    * @returns False when its id is there already; then nothing changes.
    */
   insert(fact: Fact): boolean {
-    if (this.ids.find(fact.fact_id) !== NONE) return false
     const row = this.ids.add(fact.fact_id)
+    if (row === NONE) return false
     const entity = this.addEntity(fact.entity)
     const key = this.keys.addText(fact.key)
     this.entityOf.push(entity)
@@ -106,12 +113,11 @@ export class FactTable {
     this.valueLength.push(value.length)
     this.actorOf.push(fact.actor === undefined ? NONE : this.actors.addText(fact.actor))
 
-    const storedAt = parseTime(fact.stored_at) ?? 0
+    const storedAt = anyTimeMs(fact.stored_at) ?? 0
     this.storedAt.push(storedAt)
-    if (storedAt < this.lastStoredAt) this.isInOrder = false
     this.lastStoredAt = Math.max(this.lastStoredAt, storedAt)
 
-    const isPrivate = fact.private || this.forcedEntity.get(entity) === 1
+    const isPrivate = fact.private || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
     this.flags.push(
       (fact.deleted ? DELETED : 0) |
         (fact.private ? STORED_PRIVATE : 0) |
@@ -123,7 +129,7 @@ export class FactTable {
     this.supersededBy.push(NONE)
     this.setLink(this.supersedes, row, 'supersedes', fact.supersedes)
     this.setLink(this.supersededBy, row, 'supersededBy', fact.superseded_by)
-    this.keepExtra(row, fact, storedAt)
+    this.keepExtra(row, fact)
 
     this.previousOfEntity.push(this.newestOfEntity.get(entity))
     this.newestOfEntity.set(entity, row)
@@ -181,15 +187,15 @@ export class FactTable {
   /** When it was last verified, else stored; milliseconds since 1970-01-01 UTC. */
   anchor(row: number): number {
     const reverifiedAt = this.extras.size === 0 ? undefined : this.extras.get(row)?.reverifiedAt
-    return (reverifiedAt && parseTime(reverifiedAt)) || this.storedAt.get(row)
+    return (reverifiedAt && anyTimeMs(reverifiedAt)) || this.storedAt.get(row)
   }
 
   /** Whether it holds in the world at a time in milliseconds since 1970-01-01 UTC. */
   isValidAt(row: number, at: number): boolean {
     const extra = this.extras.size === 0 ? undefined : this.extras.get(row)
     if (extra === undefined) return true
-    const from = extra.validFrom === undefined ? undefined : parseTime(extra.validFrom)
-    const to = extra.validTo === undefined ? undefined : parseTime(extra.validTo)
+    const from = extra.validFrom === undefined ? undefined : anyTimeMs(extra.validFrom)
+    const to = extra.validTo === undefined ? undefined : anyTimeMs(extra.validTo)
     return (from === undefined || at >= from) && (to === undefined || at < to)
   }
 
@@ -232,6 +238,11 @@ export class FactTable {
   /** Live facts of an entity that somebody can see. */
   shownOf(entity: number): number {
     return this.shownOfEntity.get(entity)
+  }
+
+  /** Whether the memory panel leaves an entity out, by the name that who may see it sees. */
+  isPanelReserved(entity: number): boolean {
+    return (this.entityFlags.get(entity) & PANEL_RESERVED) !== 0
   }
 
   /** Newest row of an entity, or NONE. */
@@ -319,7 +330,11 @@ export class FactTable {
     const parts = splitPrivateEntity(name)
     this.newestOfEntity.push(NONE)
     this.ownerOfEntity.push(parts === undefined ? NONE : this.owners.addText(parts.owner))
-    this.forcedEntity.push(this.policy.forcedBy(name) === undefined ? 0 : 1)
+    const isReserved = findPrefix(parts?.entity ?? name, PANEL_RESERVED_PREFIXES) !== undefined
+    this.entityFlags.push(
+      (this.policy.forcedBy(name) === undefined ? 0 : FORCED_PRIVATE) |
+        (isReserved ? PANEL_RESERVED : 0),
+    )
     this.shownOfEntity.push(0)
     return entity
   }
@@ -341,9 +356,10 @@ export class FactTable {
     this.shownOfEntity.set(entity, this.shownOfEntity.get(entity) + by)
   }
 
-  private keepExtra(row: number, fact: Fact, storedAt: number): void {
+  private keepExtra(row: number, fact: Fact): void {
     // A time from elsewhere may have more digits than the column holds.
-    if (toStoredTime(storedAt) !== fact.stored_at) this.setExtra(row, 'storedAt', fact.stored_at)
+    const isUsual = !Number.isNaN(storedTimeMs(fact.stored_at))
+    if (!isUsual) this.setExtra(row, 'storedAt', fact.stored_at)
     this.setExtra(row, 'sourceReceipt', fact.source_receipt ?? undefined)
     this.setExtra(row, 'reverifiedAt', fact.reverified_at)
     this.setExtra(row, 'validFrom', fact.valid_from)

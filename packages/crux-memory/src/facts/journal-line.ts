@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { DEFAULT_TENANT, parseTime } from 'crux-types'
+import { DEFAULT_TENANT } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
 import { shortFloat32 } from './float32.js'
+import { anyTimeMs } from './stored-time.js'
 
 /** Journal stream of facts. */
 export const FACT_STREAM = 'facts'
@@ -186,7 +187,7 @@ function isTexts(value: unknown): value is string[] {
 }
 
 function isTime(value: unknown): value is string {
-  return isText(value) && parseTime(value) !== undefined
+  return isText(value) && anyTimeMs(value) !== undefined
 }
 
 function isOptionalTime(value: unknown): boolean {

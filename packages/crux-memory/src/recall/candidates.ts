@@ -47,7 +47,7 @@ export async function findCandidates(
   }
   if (terms === undefined) return (visit) => visitList(rows, visit, pause)
   if (rows.length <= FEW_ROWS) {
-    const matching = rows.filter((row) => holdsTerm(table, sight, row, terms))
+    const matching = rows.filter((row) => index.holds(row, terms))
     return (visit) => visitList(matching, visit, pause)
   }
   const set = await index.match(terms, limit, pause)
@@ -115,14 +115,6 @@ async function entitiesOf(
     }
   }
   return found
-}
-
-/** The plain form of the match, for few rows. */
-function holdsTerm(table: FactTable, sight: Sight, row: number, terms: readonly string[]): boolean {
-  const visible = sight.entity(row)
-  if (visible === undefined) return false
-  const texts = [table.value(row), table.key(row), visible].map((text) => text.toLowerCase())
-  return terms.some((term) => texts.some((text) => text.includes(term)))
 }
 
 async function visitAll(limit: number, visit: (row: number) => void, pause: Pause): Promise<void> {

@@ -288,6 +288,27 @@ describe('queryFacts', () => {
     }
   })
 
+  it('equals a plain scan while the index is far behind', async () => {
+    const { store, clock } = await openEmpty()
+    const stores = Array.from({ length: 2500 }, (_, i) =>
+      store.store(i % 5 === 0 ? anna : ANONYMOUS, {
+        entity: `Entity${i % 40}`,
+        key: `k${i}`,
+        value: `Wörter ${i}`,
+        private: i % 5 === 0,
+      }),
+    )
+    const facts = (await Promise.all(stores)).map(({ fact }) => fact)
+    for (const query of ['WÖRT', '99', 'entity3 k7', 'agent']) {
+      for (const caller of [anna, bert]) {
+        const expected = scan(facts, caller, { query, topK: 500 }, clock.now())
+        const page = await store.query(caller, { query, topK: 500 })
+        expect(page.rows.map((row) => row.fact.fact_id)).toEqual(expected.ids)
+        expect(page.matched).toBe(expected.matched)
+      }
+    }
+  })
+
   it('finds a word in value, key or entity, in any letter case', async () => {
     const ask = await withFacts([
       ['entity:deploy', 'k', 'x', 'in entity'],

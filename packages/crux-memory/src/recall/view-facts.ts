@@ -1,7 +1,6 @@
 import { type Caller, createPauser } from 'crux-types'
 import type { FactView, RankedFact } from '../fact-store.js'
 import { NONE } from '../facts/fact-table.js'
-import { findPrefix, PANEL_RESERVED_PREFIXES } from '../privacy.js'
 import { entitiesNamed, findCandidates } from './candidates.js'
 import type { RecallContext } from './recall-context.js'
 import { Sight } from './sight.js'
@@ -28,7 +27,6 @@ export async function viewFacts(
   const limit = table.size
   const sight = new Sight(caller, table)
   const key = filter.key === undefined ? undefined : table.keys.findText(filter.key)
-  const isShown = shownEntities(sight, table.entities, filter.entity)
   const visit = await findCandidates(
     table,
     context.indexOf(table),
@@ -43,7 +41,8 @@ export async function viewFacts(
       visit((row) => {
         if (table.isDeleted(row) || !sight.sees(row)) return
         if (key !== undefined && table.keyOf.get(row) !== key) return
-        if (!isShown(table.entityOf.get(row), row)) return
+        if (table.isPanelReserved(table.entityOf.get(row))) return
+        if (filter.entity !== undefined && sight.entity(row) !== filter.entity) return
         offer(table.storedAt.get(row), table.confidence.get(row), row)
       }),
     { topK, tokenBudget: undefined, isTiered: false },
@@ -80,24 +79,4 @@ export function factHistory(
     .filter((row) => sight.sees(row))
     .sort((a, b) => table.version.get(a) - table.version.get(b) || a - b)
     .map((row) => context.rankedFact(table, sight, row, now))
-}
-
-/** Whether an entity is shown, remembered per entity: the test is a text comparison. */
-function shownEntities(
-  sight: Sight,
-  entities: { text(entry: number): string },
-  asked: string | undefined,
-): (entity: number, row: number) => boolean {
-  const known = new Map<number, boolean>()
-  return (entity, row) => {
-    let isShown = known.get(entity)
-    if (isShown === undefined) {
-      const visible = sight.entity(row) ?? entities.text(entity)
-      isShown =
-        findPrefix(visible, PANEL_RESERVED_PREFIXES) === undefined &&
-        (asked === undefined || visible === asked)
-      known.set(entity, isShown)
-    }
-    return isShown
-  }
 }

@@ -4,6 +4,9 @@ import { RowSet } from './row-set.js'
 import { SortedNames } from './sorted-names.js'
 import { type Pause, TokenIndex } from './token-index.js'
 
+/** With more rows than this to index, a read looks at their text instead. */
+const MAX_ROWS_TO_WAIT_FOR = 2000
+
 /**
  * The indexes of one tenant's facts: words, and entity names in order.
  *
@@ -48,11 +51,29 @@ export class TenantIndex {
    * entity only the agent's own name for it counts.
    */
   async match(terms: readonly string[], limit: number, pause: Pause): Promise<RowSet> {
-    await this.catchUp(limit, pause)
+    if (limit - this.indexedRows <= MAX_ROWS_TO_WAIT_FOR) await this.catchUp(limit, pause)
+    const indexed = this.indexedRows
     const rows = new RowSet(limit)
     const mark = (row: number): void => rows.add(row)
     for (const term of terms) await this.tokens.match(term, mark, pause)
+    // Soon after a start the index is far behind; looking at the text takes a tenth of indexing it.
+    for (let row = indexed; row < limit; row++) {
+      if (this.holds(row, terms)) mark(row)
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
     return rows
+  }
+
+  /** Whether a row's value, key or own entity name holds any of the terms: the plain form of the match. */
+  holds(row: number, terms: readonly string[]): boolean {
+    const { table } = this
+    const entity = table.entity(row)
+    const own = splitPrivateEntity(entity)?.entity ?? entity
+    return [table.value(row), table.key(row), own].some((text) => {
+      const lower = text.toLowerCase()
+      return terms.some((term) => lower.includes(term))
+    })
   }
 
   /** Entities whose stored name starts with a prefix, in the order of their bytes, in pieces. */
