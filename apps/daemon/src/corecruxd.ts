@@ -86,6 +86,9 @@ async function runDaemon(proc: ProcessLike): Promise<number> {
   })
   proc.on('SIGTERM', onSignal)
   proc.on('SIGINT', onSignal)
+  // Whoever read the log may be gone; that is no reason to stop.
+  proc.stdout.on('error', () => undefined)
+  proc.stderr.on('error', () => undefined)
   try {
     const { config, warnings, notices } = await loadConfig(configSources(proc))
     const log = createLog(config, proc.stderr)

@@ -120,7 +120,9 @@ export function createHttpApp(dependencies: HttpDependencies): HttpApp {
         response = await hono.fetch(request, connection)
       } catch (error) {
         const { problem, isOurs } = problemOf(error)
-        if (isOurs) log.error({ requestId, path, err: error }, 'request failed')
+        // A client that went away mid-way is no fault of ours.
+        if (isOurs && !request.signal.aborted)
+          log.error({ requestId, path, err: error }, 'request failed')
         response = problemResponse(problem)
       } finally {
         if (hasEntered) inflight.leave()
