@@ -11,7 +11,6 @@ describe('toolsPage', () => {
         description: 'Look something up.',
         outputDoc: 'Text.',
         inputSchema: {
-          type: 'object',
           properties: {
             word: { type: 'string', description: 'A word | two.' },
             limit: { type: 'integer', default: 10, description: 'Most hits.' },
@@ -28,7 +27,7 @@ describe('toolsPage', () => {
         effect: 'write',
         description: 'Forget all.',
         outputDoc: 'Nothing.',
-        inputSchema: { type: 'object', properties: {}, required: [] },
+        inputSchema: { properties: {}, required: [] },
       },
     ])
     for (const line of [

@@ -6,7 +6,7 @@ export interface DocumentedTool {
   readonly description: string
   readonly outputDoc: string
   /** JSON Schema of the arguments: a flat object. */
-  readonly inputSchema: Readonly<Record<string, unknown>>
+  readonly inputSchema: { readonly properties: unknown; readonly required: readonly string[] }
 }
 
 /** One argument, as its JSON Schema has it. */
@@ -59,12 +59,11 @@ function section(tool: DocumentedTool): string[] {
 }
 
 function argumentRows(schema: DocumentedTool['inputSchema']): string[] {
-  // The registry writes these two members of the schema itself.
-  const properties = (schema.properties ?? {}) as Readonly<Record<string, Argument>>
-  const required = (schema.required ?? []) as readonly string[]
+  // JSON Schema maps each name to a schema of its own.
+  const properties = schema.properties as Readonly<Record<string, Argument>>
   return Object.entries(properties).map(([name, argument]) => {
     const cells = [
-      `\`${name}\`${required.includes(name) ? ' *' : ''}`,
+      `\`${name}\`${schema.required.includes(name) ? ' *' : ''}`,
       typeOf(argument),
       argument.default === undefined ? '' : `\`${JSON.stringify(argument.default)}\``,
       String(argument.description ?? ''),
