@@ -45,7 +45,8 @@ export async function readFactSnapshot(
     for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
       restoreLine(projection, bytes.toString('utf8', start, end), onWarning)
       start = end + 1
-      await pause()
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
     }
     rest = bytes.subarray(start)
   }

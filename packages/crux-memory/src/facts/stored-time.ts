@@ -1,7 +1,12 @@
 import { parseTime } from 'crux-types'
 
 const LENGTH = '2026-01-15T12:00:00.000Z'.length
-const ZERO = 48
+const ZERO = 0x30
+const HYPHEN = 0x2d
+const DOT = 0x2e
+const COLON = 0x3a
+const LETTER_T = 0x54
+const LETTER_Z = 0x5a
 const DAY_MS = 86_400_000
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -17,13 +22,13 @@ const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 export function storedTimeMs(text: string): number {
   if (text.length !== LENGTH) return Number.NaN
   const isSeparated =
-    text[4] === '-' &&
-    text[7] === '-' &&
-    text[10] === 'T' &&
-    text[13] === ':' &&
-    text[16] === ':' &&
-    text[19] === '.' &&
-    text[23] === 'Z'
+    text.charCodeAt(4) === HYPHEN &&
+    text.charCodeAt(7) === HYPHEN &&
+    text.charCodeAt(10) === LETTER_T &&
+    text.charCodeAt(13) === COLON &&
+    text.charCodeAt(16) === COLON &&
+    text.charCodeAt(19) === DOT &&
+    text.charCodeAt(23) === LETTER_Z
   if (!isSeparated) return Number.NaN
   const year = digits(text, 0, 4)
   const month = digits(text, 5, 7)

@@ -1,3 +1,4 @@
+import { emitWithinBudget } from 'crux-retrieval'
 import { createMemoryJournal } from 'crux-storage'
 import { ANONYMOUS, agentCaller, type Caller, ManualClock } from 'crux-types'
 import fc from 'fast-check'
@@ -531,22 +532,24 @@ describe('queryFacts', () => {
   })
 
   it('answers with a prefix of the whole ranking under any budget (RET-11.0-budget-not-filter)', async () => {
+    const few = fc.array(fc.nat(60), { maxLength: 40 })
+    // More rows than a ranking window holds.
+    const many = fc.array(fc.nat(2), { minLength: 300, maxLength: 600 })
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.nat(60), { maxLength: 600 }),
-        fc.nat(2000),
-        async (sizes, tokenBudget) => {
-          const store = await withTokens(sizes)
-          const all = await store.query(ANONYMOUS, { topK: sizes.length })
-          for (const overflow of ['drop', 'tiered'] as const) {
-            const page = await store.query(ANONYMOUS, { tokenBudget, overflow })
-            const ids = all.rows.map((row) => row.fact.fact_id).slice(0, page.rows.length)
-            expect(page.rows.map((row) => row.fact.fact_id)).toEqual(ids)
-            expect(page.matched).toBe(sizes.length)
-          }
-        },
-      ),
-      { numRuns: 15 },
+      fc.asyncProperty(fc.oneof(few, many), fc.nat(1500), async (sizes, tokenBudget) => {
+        const store = await withTokens(sizes)
+        const all = await store.query(ANONYMOUS, { topK: sizes.length })
+        expect(all.rows.map((row) => row.fact.tokens)).toEqual(sizes)
+        for (const overflow of ['drop', 'tiered'] as const) {
+          const page = await store.query(ANONYMOUS, { tokenBudget, overflow })
+          const ids = all.rows.map((row) => row.fact.fact_id).slice(0, page.rows.length)
+          expect(page.rows.map((row) => row.fact.fact_id)).toEqual(ids)
+          expect(page.matched).toBe(sizes.length)
+          const { full, emit } = emitWithinBudget(sizes, tokenBudget)
+          expect([page.hydrated, ids.length]).toEqual([full, overflow === 'tiered' ? emit : full])
+        }
+      }),
+      { numRuns: 20 },
     )
   })
 
