@@ -51,7 +51,8 @@ export function configurationPage(): string {
     'The YAML file is `CORECRUXD_CONFIG_PATH`, else `$XDG_CONFIG_HOME/crux/config.yaml`; a missing one is no',
     'error, an invalid one refuses the start. A value that cannot be used refuses the start with exit',
     'status 78 and names the variable, the value and what was expected. A name that starts with',
-    '`CORECRUXD_` or `CRUX_` and is not listed here is reported with the nearest known name and does nothing.',
+    '`CORECRUXD_`, `CORECRUX_` or `CRUX_` and is not listed here is reported with the nearest known name',
+    'and does nothing.',
     '',
     'Flags that are off by default are switched on by `1`, `true`, `TRUE`, `yes` or `YES` and by nothing',
     'else; flags that are on are switched off by `0`, `false`, `no` or `off`. Paths may start with `~/` and',
@@ -92,7 +93,7 @@ function groups(): { title: string; variables: readonly Variable<unknown>[] }[] 
   }))
 }
 
-/** By first part of the key, in the order of the table; a key shared by two variables stands once. */
+/** By first part of the key, in the order of the table; a key shared by two variables stands once, with both meanings. */
 function yamlSections(): Map<string, Map<string, Variable<unknown>>> {
   const sections = new Map<string, Map<string, Variable<unknown>>>()
   for (const { variables } of groups()) {
@@ -100,7 +101,13 @@ function yamlSections(): Map<string, Map<string, Variable<unknown>>> {
       const [section, key] = variable.yaml[0]?.split('.') ?? []
       if (section === undefined || key === undefined) continue
       const entries = sections.get(section) ?? new Map<string, Variable<unknown>>()
-      if (!entries.has(key)) entries.set(key, variable)
+      const first = entries.get(key)
+      entries.set(
+        key,
+        first === undefined
+          ? variable
+          : { ...first, meaning: `${first.meaning} ${variable.meaning}` },
+      )
       sections.set(section, entries)
     }
   }

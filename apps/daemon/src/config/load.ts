@@ -197,7 +197,7 @@ function unknownNames(env: ConfigSources['env'], yaml: ReadonlyMap<string, strin
   const all = Object.values(VARIABLES)
   const names = new Set(all.flatMap((variable) => [variable.name, ...variable.aliases]))
   const keys = new Set<string>(all.flatMap((variable) => variable.yaml))
-  const given = Object.keys(env).filter((name) => /^(CORECRUXD_|CRUX_)/.test(name))
+  const given = Object.keys(env).filter((name) => /^(CORECRUXD?|CRUX)_/.test(name))
   return [
     ...given.filter((name) => !names.has(name)).map((name) => unknown(name, names)),
     ...[...yaml.keys()]

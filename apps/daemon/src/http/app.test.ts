@@ -527,7 +527,9 @@ describe('probes', () => {
     expect(text).toContain('build_info{version="1.2.3",commit="abc",service="corecruxd"} 1')
     expect(text).toMatch(/corecrux_http_requests_total\{.*route="\/v1\/facts",status="201"\} 1/)
     dependencies.health.reportWrites('no space')
-    expect(await call('GET', '/readyz')).toMatchObject({
+    const unready = await call('GET', '/readyz')
+    expect(unready.headers.get('retry-after')).toBe('1')
+    expect(unready).toMatchObject({
       status: 503,
       json: {
         ok: false,

@@ -146,7 +146,7 @@ function toResponse(reply: Reply): Response {
   if ('json' in reply) {
     return new Response(JSON.stringify(reply.json), {
       status,
-      headers: { 'content-type': 'application/json' },
+      headers: { ...reply.headers, 'content-type': 'application/json' },
     })
   }
   const body = 'text' in reply ? reply.text : reply.stream

@@ -11,7 +11,11 @@ export type BodyClass = 'normal' | 'bulk'
 
 /** What a route answers. */
 export type Reply =
-  | { readonly status: number; readonly json: unknown }
+  | {
+      readonly status: number
+      readonly json: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | { readonly status: number; readonly text: string; readonly contentType: string }
   | {
       readonly status: number

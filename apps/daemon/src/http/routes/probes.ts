@@ -66,13 +66,13 @@ export function probeRoutes(
       },
       async run() {
         const { isReady, checks, warnings } = await health.check()
-        if (config.publicProbesMinimal) {
-          return {
-            status: isReady ? 200 : 503,
-            json: { ok: isReady, ...(isReady ? {} : { checks: [] }) },
-          }
+        const full = { ok: isReady, checks, warnings }
+        const minimal = isReady ? { ok: true } : { ok: false, checks: [] }
+        return {
+          status: isReady ? 200 : 503,
+          json: config.publicProbesMinimal ? minimal : full,
+          ...(isReady ? {} : { headers: { 'retry-after': '1' } }),
         }
-        return { status: isReady ? 200 : 503, json: { ok: isReady, checks, warnings } }
       },
     }),
     defineRoute({
