@@ -14,7 +14,10 @@ await prepare({ quiet: true })
 const checks = isSlow
   ? []
   : [
-      ['format and lint', [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings']],
+      [
+        'format and lint',
+        [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings', '--colors=off'],
+      ],
       ['typecheck', [bin('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']],
     ]
 let failed = 0
