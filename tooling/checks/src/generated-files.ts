@@ -27,7 +27,7 @@ export function generatedFiles(root: string): GeneratedFile[] {
 }
 
 function format(root: string, path: string, text: string): string {
-  if (!path.endsWith('.md')) return text
+  if (!/\.(?:md|yaml)$/.test(path)) return text
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
   return execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${path}`], {
     cwd: root,
