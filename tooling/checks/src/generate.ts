@@ -5,7 +5,7 @@ import { generatedFiles } from './generated-files.js'
 import { workspaceRoot } from './workspace.js'
 
 const root = workspaceRoot()
-for (const { path, text } of generatedFiles(root)) {
+for (const { path, text } of generatedFiles()) {
   writeFileSync(join(root, path), text)
   process.stdout.write(`wrote ${path}\n`)
 }

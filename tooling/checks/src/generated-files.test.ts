@@ -7,11 +7,8 @@ import { workspaceRoot } from './workspace.js'
 const root = workspaceRoot()
 
 describe('generated files', () => {
-  it.each(generatedFiles(root))(
-    '$path is fresh; `npm run generate` writes it',
-    ({ path, text }) => {
-      const file = join(root, path)
-      expect(existsSync(file) ? readFileSync(file, 'utf8') : 'missing').toBe(text)
-    },
-  )
+  it.each(generatedFiles())('$path is fresh; `npm run generate` writes it', ({ path, text }) => {
+    const file = join(root, path)
+    expect(existsSync(file) ? readFileSync(file, 'utf8') : 'missing').toBe(text)
+  })
 })
