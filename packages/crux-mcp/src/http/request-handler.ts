@@ -160,11 +160,10 @@ function refuse(response: ServerResponse, status: number, error: string, hint: s
 }
 
 function sendJson(response: ServerResponse, status: number, body: string): undefined {
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  })
-  response.end(body)
+  const length = Buffer.byteLength(body)
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length })
+  // As many bytes as units is ASCII, which is copied rather than encoded.
+  response.end(body, length === body.length ? 'latin1' : 'utf8')
   return undefined
 }
 

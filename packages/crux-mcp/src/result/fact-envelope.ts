@@ -1,40 +1,23 @@
 import type { FactPage, RankedFact } from 'crux-memory'
-import { contentHash, POINTER_TOKENS, SUMMARY_TOKENS } from 'crux-retrieval'
-import { cutUtf8 } from 'crux-types'
+import { POINTER_TOKENS, SUMMARY_TOKENS } from 'crux-retrieval'
 import { CONSOLE_FACTS_URL } from './crc-v1.js'
+import type { FactFragments, FragmentCache } from './fact-fragments.js'
+import { type JsonPiece, joinPieces, jsonPiece, type PieceForm } from './json-piece.js'
 
-/** Longest epitome, in UTF-8 bytes. */
-const EPITOME_BYTES = 80
-
-/** One fact as rows of answers show it. */
-export function factRow({
-  fact,
-  entity,
-  effectiveConfidence,
-  freshness,
-  ageHours,
-}: RankedFact): Record<string, unknown> {
-  return {
-    fact_id: fact.fact_id,
-    entity,
-    key: fact.key,
-    value: fact.value,
-    confidence: fact.confidence,
-    effective_confidence: effectiveConfidence,
-    horizon_class: fact.horizon_class,
-    freshness,
-    age_hours: ageHours,
-    superseded_by: fact.superseded_by ?? null,
-    actor: fact.actor ?? null,
-  }
+/** JSON text of facts as rows of answers show them: an array. */
+export function factRows(rows: readonly RankedFact[], fragments: FragmentCache): string {
+  return `[${rows.map((row) => fragments.get(row).row).join(',')}]`
 }
 
 /**
  * Wrap recalled facts into a CRC-v1 envelope: the first `hydrated` with their text, the others as
  * pointers with the start of what they say and a hash that tells when it changes.
  *
+ * Put together from pieces of text: this is the most frequent answer of all.
+ *
  * @param page - At least one row.
  * @param asked - What the caller asked for; `isBudgeted` when a budget decided what is given.
+ * @returns The envelope's JSON text, plain and as the inside of a JSON string.
  */
 export function factEnvelope(
   page: FactPage,
@@ -43,76 +26,83 @@ export function factEnvelope(
     readonly entity?: string | undefined
     readonly isBudgeted: boolean
   },
-): Record<string, unknown> {
-  const { rows, hydrated, matched } = page
+  fragments: FragmentCache,
+): JsonPiece {
+  const { rows, hydrated } = page
+  const parts = rows.map((row) => fragments.get(row))
+  const pointers = parts.map((part, index) => (index < hydrated ? part.exact : part.demoted()))
+  const contents = parts.slice(0, hydrated).map((part) => part.content)
+  const memories = parts.map((part) => part.memory)
+  const head = rows.length > hydrated ? HEAD_MIXED : HEAD_FULL
+  const middle = jsonPiece(costAndFreshness(rows, parts))
+  const end = jsonPiece(nextAndMeta(page, asked))
+  const write = (form: PieceForm): string =>
+    head[form] +
+    joinPieces(pointers, form) +
+    CONTENT[form] +
+    joinPieces(contents, form) +
+    middle[form] +
+    joinPieces(memories, form) +
+    AFTER_MEMORIES[form] +
+    end[form]
+  return { plain: write('plain'), quoted: write('quoted') }
+}
+
+const HEAD = '{"contract":"crc-v1","kind":"fact","hydrate_tier":'
+const HEAD_FULL = jsonPiece(`${HEAD}"full","pointers":[`)
+const HEAD_MIXED = jsonPiece(`${HEAD}"mixed","pointers":[`)
+const CONTENT = jsonPiece('],"content":[')
+const AFTER_MEMORIES = jsonPiece(
+  `],"autonomy_consumed":${JSON.stringify({
+    capability: 'facts:read',
+    cost_credits: 0,
+    scope: 'agent',
+  })},"links":${JSON.stringify({ open_in_console: CONSOLE_FACTS_URL })}}`,
+)
+
+/** From the end of `content` to the start of `memories_used`. */
+function costAndFreshness(rows: readonly RankedFact[], parts: readonly FactFragments[]): string {
+  const first = rows[0]
+  const cost = {
+    pointer: POINTER_TOKENS * rows.length,
+    summary: SUMMARY_TOKENS * rows.length,
+    full: parts.reduce((sum, part) => sum + part.valueTokens, 0),
+  }
+  const freshness = {
+    effective_confidence: first?.effectiveConfidence ?? null,
+    age_hours: first?.ageHours ?? null,
+    horizon_class: first?.fact.horizon_class ?? null,
+    superseded_by: first?.fact.superseded_by ?? null,
+  }
+  return (
+    `],"cost_estimate":${JSON.stringify(cost)},"agent_decision":null,` +
+    `"envelope":{"freshness":${JSON.stringify(freshness)},"receipts_used":[],"memories_used":[`
+  )
+}
+
+/** From the end of the inner `envelope` to the end. */
+function nextAndMeta(
+  { rows, hydrated, matched }: FactPage,
+  asked: Parameters<typeof factEnvelope>[1],
+): string {
   const demoted = rows.length - hydrated
   const capped = asked.isBudgeted ? matched - rows.length : 0
-  const first = rows[0]
-  return {
-    contract: 'crc-v1',
-    kind: 'fact',
-    hydrate_tier: demoted > 0 ? 'mixed' : 'full',
-    pointers: rows.map((row, index) => pointer(row, index < hydrated)),
-    content: rows.slice(0, hydrated).map(({ fact }) => ({ id: fact.fact_id, text: fact.value })),
-    cost_estimate: {
-      pointer: POINTER_TOKENS * rows.length,
-      summary: SUMMARY_TOKENS * rows.length,
-      full: rows.reduce((sum, { fact }) => sum + floorTokens(fact.value), 0),
-    },
-    agent_decision: null,
-    envelope: {
-      freshness: {
-        effective_confidence: first?.effectiveConfidence ?? null,
-        age_hours: first?.ageHours ?? null,
-        horizon_class: first?.fact.horizon_class ?? null,
-        superseded_by: first?.fact.superseded_by ?? null,
-      },
-      receipts_used: [],
-      memories_used: rows.map(({ fact, entity, freshness }) => ({
-        fact_id: fact.fact_id,
-        topic: entity,
-        freshness,
-      })),
-      autonomy_consumed: { capability: 'facts:read', cost_credits: 0, scope: 'agent' },
-      links: { open_in_console: CONSOLE_FACTS_URL },
-    },
-    next: {
-      canonical_slug: asked.entity ?? first?.entity ?? null,
-      resolution_pointer: null,
-      expand: null,
-    },
-    meta: {
-      resolved_by: asked.entity === undefined ? 'query' : 'entity+key',
-      ranked: asked.query !== undefined && asked.entity === undefined,
-      ...(demoted > 0 || capped > 0
-        ? {
-            demoted,
-            total_candidates: matched,
-            emitted_full: hydrated,
-            ...(capped > 0 ? { capped } : {}),
-          }
-        : {}),
-    },
+  const next = {
+    canonical_slug: asked.entity ?? rows[0]?.entity ?? null,
+    resolution_pointer: null,
+    expand: null,
   }
-}
-
-function pointer(row: RankedFact, isHydrated: boolean): Record<string, unknown> {
-  const { fact, entity, effectiveConfidence } = row
-  const base = {
-    id: fact.fact_id,
-    score: effectiveConfidence,
-    // No more of a long value than can remain after the cut.
-    epitome: cutUtf8(
-      `${entity} ${fact.key} = ${fact.value.slice(0, EPITOME_BYTES)}`,
-      EPITOME_BYTES,
-    ),
+  const meta = {
+    resolved_by: asked.entity === undefined ? 'query' : 'entity+key',
+    ranked: asked.query !== undefined && asked.entity === undefined,
+    ...(demoted > 0 || capped > 0
+      ? {
+          demoted,
+          total_candidates: matched,
+          emitted_full: hydrated,
+          ...(capped > 0 ? { capped } : {}),
+        }
+      : {}),
   }
-  return isHydrated
-    ? { ...base, reason: 'Exact' }
-    : { ...base, reason: 'Demoted', content_hash: contentHash(fact.value) }
-}
-
-/** Estimate of a value in the envelope: bytes over four, rounded down. */
-function floorTokens(value: string): number {
-  return Math.floor(Buffer.byteLength(value) / 4)
+  return `,"next":${JSON.stringify(next)},"meta":${JSON.stringify(meta)}}`
 }

@@ -1,9 +1,9 @@
 import type { BudgetReport } from './budget-report.js'
 import { JsonText } from './json-text.js'
 
-/** A tool's answer in the form of the protocol; values may be {@link JsonText}. */
+/** A tool's answer in the form of the protocol; texts and values may be {@link JsonText}. */
 export interface ToolResult {
-  readonly content: readonly { readonly type: 'text'; readonly text: string }[]
+  readonly content: readonly { readonly type: 'text'; readonly text: string | JsonText }[]
   readonly structuredContent?: Readonly<Record<string, unknown>>
   readonly isError?: boolean
   /** Members of `_meta.crux`. */
@@ -21,7 +21,7 @@ export interface ResultNotes {
 
 /** An answer of one text, with what programs read beside it. */
 export function answer(
-  text: string,
+  text: string | JsonText,
   more: {
     readonly structured?: Readonly<Record<string, unknown>>
     readonly isError?: boolean
@@ -48,7 +48,7 @@ export function writeResult(result: ToolResult, ignored: readonly string[]): str
     ...(Object.keys(notes).length === 0 ? {} : { crux: notes }),
     ...(result.envelope === undefined ? {} : { envelope: result.envelope }),
   }
-  let text = `{"content":${JSON.stringify(result.content)}`
+  let text = `{"content":[${result.content.map(writeContent).join(',')}]`
   if (result.structuredContent !== undefined) {
     text += `,"structuredContent":${writeMembers(result.structuredContent)}`
   }
@@ -57,13 +57,20 @@ export function writeResult(result: ToolResult, ignored: readonly string[]): str
   return `${text}}`
 }
 
+function writeContent({ text }: ToolResult['content'][number]): string {
+  return `{"type":"text","text":${toJson(text)}}`
+}
+
 /** Like `JSON.stringify` of an object some of whose members are JSON text already. */
 function writeMembers(members: Readonly<Record<string, unknown>>): string {
   let text = ''
   for (const [name, value] of Object.entries(members)) {
-    const json = value instanceof JsonText ? value.text : JSON.stringify(value)
-    if (json === undefined) continue
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${json}`
+    if (value === undefined) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${toJson(value)}`
   }
   return `{${text}}`
+}
+
+function toJson(value: unknown): string {
+  return value instanceof JsonText ? value.text : JSON.stringify(value)
 }

@@ -2,7 +2,7 @@ import { type Caller, CruxError } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
 import { isObject } from '../protocol/json-rpc.js'
-import { negotiateContract } from '../result/crc-v1.js'
+import { type Contract, negotiateContract } from '../result/crc-v1.js'
 import { normaliseResult } from '../result/normalise-result.js'
 import { writeResult } from '../result/tool-result.js'
 import type { McpServerOptions } from '../server-options.js'
@@ -67,17 +67,10 @@ async function run(tool: Tool, call: ToolCall, host: ToolHost): Promise<CallOutc
       },
     }
   }
-  const limit = timeLimit(tool, host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS)
-  const context: CallContext = {
-    caller: call.caller,
-    signal: limit.signal,
-    contract: negotiateContract(args.contract),
-    features: host.features,
-    tools: host.tools,
-  }
+  const context = new RunningCall(tool, call.caller, negotiateContract(args.contract), host)
   try {
     const raw = tool.call(args, host.services, context)
-    const result = normaliseResult(await Promise.race([raw, limit.expired]))
+    const result = normaliseResult(await Promise.race([raw, context.expired]))
     if (result.notes?.budget?.truncated === true) host.metrics?.truncated(tool.name, 'token_budget')
     return { result: writeResult(result, tool.ignored(args)) }
   } catch (error) {
@@ -85,32 +78,64 @@ async function run(tool: Tool, call: ToolCall, host: ToolHost): Promise<CallOutc
     if (isOurs) host.log.warn({ tool: tool.name, err: error }, 'tool call failed on this side')
     return { error: { code, message } }
   } finally {
-    limit.end()
+    context.end()
   }
 }
 
-/** A promise that fails when the time is up, and a signal that tells the handler. */
-function timeLimit(
-  tool: Tool,
-  limitMs: number,
-): { readonly signal: AbortSignal; readonly expired: Promise<never>; end(): void } {
-  const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new CruxError<McpErrorCode>(
-        'CALL_TIMED_OUT',
-        `${tool.name} did not answer within ${limitMs / 1000} s; ` +
-          (tool.effect === 'write'
-            ? 'it may still complete, so read before you repeat it'
-            : 'ask for less or try again'),
-        { data: { tool: tool.name, limitMs } },
-      )
-      controller.abort(error)
-      reject(error)
+/** One call while it runs: what its handler may know, and its time limit. */
+class RunningCall implements CallContext {
+  /** Fails when the time is up; settles in no other way. */
+  readonly expired: Promise<never>
+  private readonly timer: NodeJS.Timeout
+  private controller: AbortController | undefined
+
+  constructor(
+    tool: Tool,
+    readonly caller: Caller,
+    readonly contract: Contract,
+    private readonly host: ToolHost,
+  ) {
+    const limitMs = host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS
+    let expire: (error: Error) => void
+    this.expired = new Promise<never>((_resolve, reject) => {
+      expire = reject
+    })
+    this.timer = setTimeout(() => {
+      const error = timeUp(tool, limitMs)
+      this.controller?.abort(error)
+      expire(error)
     }, limitMs)
-  })
-  return { signal: controller.signal, expired, end: () => clearTimeout(timer) }
+  }
+
+  // Made on demand: it costs more than the rest of the wrapper, and few handlers ask for it.
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController()
+    return this.controller.signal
+  }
+
+  get features(): ToolHost['features'] {
+    return this.host.features
+  }
+
+  get tools(): ToolHost['tools'] {
+    return this.host.tools
+  }
+
+  end(): void {
+    clearTimeout(this.timer)
+  }
+}
+
+function timeUp(tool: Tool, limitMs: number): CruxError<McpErrorCode> {
+  const advice =
+    tool.effect === 'write'
+      ? 'it may still complete, so read before you repeat it'
+      : 'ask for less or try again'
+  return new CruxError(
+    'CALL_TIMED_OUT',
+    `${tool.name} did not answer within ${limitMs / 1000} s; ${advice}`,
+    { data: { tool: tool.name, limitMs } },
+  )
 }
 
 function report(

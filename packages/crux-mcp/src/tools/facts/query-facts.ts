@@ -3,7 +3,8 @@ import { POINTER_TOKENS } from 'crux-retrieval'
 import { parseTime } from 'crux-types'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
-import { factEnvelope, factRow } from '../../result/fact-envelope.js'
+import { factEnvelope, factRows } from '../../result/fact-envelope.js'
+import { FragmentCache } from '../../result/fact-fragments.js'
 import { JsonText } from '../../result/json-text.js'
 import { answer, type ToolResult } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
@@ -85,7 +86,10 @@ export const queryFacts = defineTool({
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const page = await facts.query(call.caller, toFactQuery(args, call))
     if (page.rows.length === 0) return nothingFound(page, args.token_budget)
-    return call.contract === 'crc-v1' ? enveloped(page, args) : plain(page, args.token_budget)
+    const fragments = FragmentCache.of(facts)
+    return call.contract === 'crc-v1'
+      ? enveloped(page, args, fragments)
+      : plain(page, args.token_budget, fragments)
   },
 })
 
@@ -112,19 +116,17 @@ function toFactQuery(args: Arguments, call: CallContext): FactQuery {
   }
 }
 
-function enveloped(page: FactPage, args: Arguments): ToolResult {
+function enveloped(page: FactPage, args: Arguments, fragments: FragmentCache): ToolResult {
   const budget = args.token_budget
-  const envelope = JSON.stringify(
-    factEnvelope(page, {
-      query: args.query,
-      entity: args.entity,
-      isBudgeted: budget !== undefined,
-    }),
+  const { plain: envelope, quoted } = factEnvelope(
+    page,
+    { query: args.query, entity: args.entity, isBudgeted: budget !== undefined },
+    fragments,
   )
   const demoted = page.rows.length - page.hydrated
-  return answer(envelope, {
+  return answer(new JsonText(`"${quoted}"`), {
     structured: {
-      rows: page.rows.slice(0, page.hydrated).map(factRow),
+      rows: new JsonText(factRows(page.rows.slice(0, page.hydrated), fragments)),
       crc_v1: new JsonText(envelope),
       filtered_below_threshold: page.filteredBelowThreshold,
     },
@@ -136,10 +138,10 @@ function enveloped(page: FactPage, args: Arguments): ToolResult {
   })
 }
 
-function plain(page: FactPage, budget: number | undefined): ToolResult {
+function plain(page: FactPage, budget: number | undefined, fragments: FragmentCache): ToolResult {
   return answer(page.rows.map(factLine).join('\n'), {
     structured: {
-      rows: page.rows.map(factRow),
+      rows: new JsonText(factRows(page.rows, fragments)),
       filtered_below_threshold: page.filteredBelowThreshold,
     },
     budget: reportBudget(budget, {
