@@ -57,6 +57,20 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
           printResult(context, argv.json, { ...result })
         },
       )
+      .command(
+        'mcp',
+        'Tool calls a second beside a server that only echoes; needs a build',
+        (inner) => inner,
+        async (argv) => {
+          const { runMcpBench } = await import('../../bench/mcp.js')
+          const progress = createProgress(proc, argv.json)
+          const results = await runMcpBench({
+            signal,
+            onProgress: (done, of) => progress.update(done, of, 'measure'),
+          }).finally(() => progress.end())
+          for (const result of results) printResult(context, argv.json, { ...result })
+        },
+      )
       .demandCommand(1, 'bench: name what to measure: retrieval, journal or mcp'),
   )
 }
