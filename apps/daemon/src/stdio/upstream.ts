@@ -27,6 +27,7 @@ const STARTING_WAIT_MS = 15_000
 const ANSWER_TIMEOUT_MS = 120_000
 const MAX_DETAIL = 300
 
+/** Connect to a daemon's MCP endpoint; opens connections as calls need them. */
 export function openUpstream(options: {
   readonly url: string
   readonly token: string | undefined

@@ -26,7 +26,9 @@ export async function isHolderAlive(holder: Holder, host: string): Promise<boole
 /** When a process started, in milliseconds since 1970-01-01 UTC; undefined where `ps` cannot tell. */
 function startOf(pid: number): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' }, timeout: 5_000 }
+    // Where POSIX systems keep it; the language and time zone of the output are then known.
+    const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' }
+    const options = { env, timeout: 5_000 }
     execFile('ps', ['-o', 'lstart=', '-p', `${pid}`], options, (error, stdout) => {
       const ms = error ? Number.NaN : Date.parse(`${stdout.trim()} UTC`)
       resolve(Number.isNaN(ms) ? undefined : ms)

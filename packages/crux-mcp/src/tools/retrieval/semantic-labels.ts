@@ -15,6 +15,7 @@ export interface HitLabels {
   readonly local_semantic_profile_id: string | null
 }
 
+/** Labels of hits that were found in this score space; the segment lane compares no vectors. */
 export function hitLabels(
   scoreSpace: SearchAnswer['scoreSpace'],
   { semanticProfile }: Pick<Services, 'semanticProfile'>,
