@@ -5,14 +5,17 @@ import type { TextFile } from './workspace.js'
 const ENVIRONMENT_READERS =
   /^apps\/daemon\/src\/config\/|^apps\/[^/]+\/bin\/|^tooling\/|^vitest\.config\.ts$|\.test\.ts$/
 
+/** Support of tests, which may look into answers of any shape; the linter asks for the reason. */
+const TEST_SUPPORT = /\/testing\/|\.test\.ts$/
+
 /** Files whose reader wants a default export. */
 const DEFAULT_EXPORTS = /^vitest\.config\.ts$/
 
 /**
  * What a source file does that the style forbids and the linter could be told to overlook, each
- * as `path:line: sentence`: the type `any`, non-null assertions, default exports, `export *`,
- * switching off the compiler or these lint rules, reading the environment outside the daemon's
- * configuration, and exporting a function or class without a docstring.
+ * as `path:line: sentence`: the type `any` (test support apart), non-null assertions, default
+ * exports, `export *`, switching off the compiler or these lint rules, reading the environment
+ * outside the daemon's configuration, and exporting a function or class without a docstring.
  */
 export function findSourceViolations(file: TextFile): string[] {
   const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true)
@@ -27,7 +30,8 @@ export function findSourceViolations(file: TextFile): string[] {
     ts.forEachChild(node, visit)
   }
   visit(source)
-  for (const { pattern, what } of FORBIDDEN_COMMENTS) {
+  for (const { pattern, what, isForTestSupport } of FORBIDDEN_COMMENTS) {
+    if (isForTestSupport && TEST_SUPPORT.test(file.path)) continue
     for (const match of file.text.matchAll(pattern)) {
       if (isInComment(source, match.index) && !DEFAULT_EXPORTS.test(file.path)) {
         report(match.index, what)
@@ -42,18 +46,26 @@ const FORBIDDEN_COMMENTS = [
   {
     pattern: new RegExp(`@ts-${'ignore'}|@ts-${'nocheck'}`, 'g'),
     what: 'switches the compiler off; mend the type',
+    isForTestSupport: false,
   },
   {
     pattern: new RegExp(
-      `biome-${'ignore'}\\S* lint/(suspicious/noExplicitAny|style/noNonNullAssertion|style/noDefaultExport)`,
+      `biome-${'ignore'}\\S* lint/(style/noNonNullAssertion|style/noDefaultExport)`,
       'g',
     ),
     what: 'switches off a rule that has no exceptions',
+    isForTestSupport: false,
+  },
+  {
+    pattern: new RegExp(`biome-${'ignore'}\\S* lint/suspicious/noExplicitAny`, 'g'),
+    what: 'switches off a rule that has no exceptions',
+    isForTestSupport: true,
   },
 ]
 
 function violationOf(node: ts.Node, path: string): string | undefined {
-  if (node.kind === ts.SyntaxKind.AnyKeyword) return "uses the type 'any'"
+  if (node.kind === ts.SyntaxKind.AnyKeyword && !TEST_SUPPORT.test(path))
+    return "uses the type 'any'"
   if (ts.isNonNullExpression(node)) return "uses a non-null assertion '!'"
   if (isDefaultExport(node) && !DEFAULT_EXPORTS.test(path)) return 'has a default export'
   if (ts.isExportDeclaration(node) && !hasNamedExports(node)) {
