@@ -302,6 +302,12 @@ describe('openFactStore: refusals', () => {
     expect(await recordsOf(journal)).toEqual([])
   })
 
+  it('takes a confidence of -0 as 0', async () => {
+    const { store } = await open()
+    const { fact } = await store.store(anna, { entity: 'e', key: 'k', value: 'v', confidence: -0 })
+    expect(Object.is(fact.confidence, 0)).toBe(true)
+  })
+
   it('takes names of 4 KiB and a value of 1 MiB with NUL in it', async () => {
     const { store } = await open()
     const value = `\u0000${'x'.repeat(1024 * 1024 - 1)}`

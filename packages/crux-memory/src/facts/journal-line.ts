@@ -152,7 +152,7 @@ export function decodeFact(value: unknown): Fact | string {
     key,
     value: text,
     source_receipt: isText(value.source_receipt) ? value.source_receipt : null,
-    confidence: Math.fround(confidence),
+    confidence: Math.fround(confidence) + 0,
     stored_at: storedAt,
     tokens: Math.ceil(Buffer.byteLength(text) / 4),
     deleted: value.deleted === true,

@@ -70,7 +70,8 @@ export function planStore(
     key: input.key,
     value: input.value,
     source_receipt: input.sourceReceipt ?? null,
-    confidence: Math.fround(input.confidence ?? 1),
+    // Adding 0 makes 0 of -0, which the journal could not tell apart.
+    confidence: Math.fround(input.confidence ?? 1) + 0,
     tokens: Math.ceil(Buffer.byteLength(input.value) / 4),
     deleted: false,
     private: (input.private ?? false) || forcedBy !== undefined,
