@@ -10,7 +10,7 @@ export interface IngressRefusal {
   readonly hint: string
 }
 
-/** Checks that every listener makes, whatever it serves. They hold no state and read only headers. */
+/** Checks that every listener makes, whatever it serves. They read only headers. */
 export interface IngressGuard {
   /** Host and Origin; undefined when both are welcome. */
   checkSource(headers: {
@@ -30,6 +30,7 @@ export interface IngressGuardOptions {
   readonly allowedOrigins: readonly string[]
 }
 
+const JSON_TYPE = 'application/json'
 /** What a malformed host comes to; it is served nowhere. */
 const UNNAMED = ''
 const WILDCARD_BINDS: readonly string[] = ['0.0.0.0', '::', UNNAMED]
@@ -58,15 +59,25 @@ export function createIngressGuard(options: IngressGuardOptions): IngressGuard {
     return origins.has(url.origin) || isLoopbackHost(name) || (!isWildcard && name === bound)
   }
 
+  // Requests of one client name the same host, so the last answer mostly serves again.
+  let lastServed: string | undefined
+  const isServed = (host: string): boolean => {
+    if (host === lastServed) return true
+    if (!isServedHost(hostName(host))) return false
+    lastServed = host
+    return true
+  }
+
   return {
     checkSource({ host, origin }) {
-      if (host === undefined || !isServedHost(hostName(host))) return HOST_REFUSED
+      if (host === undefined || !isServed(host)) return HOST_REFUSED
       if (origin !== undefined && !isServedOrigin(origin)) return ORIGIN_REFUSED
       return undefined
     },
     checkContentType(contentType) {
+      if (contentType === JSON_TYPE) return undefined
       const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
-      return type === 'application/json' ? undefined : MEDIA_TYPE_REFUSED
+      return type === JSON_TYPE ? undefined : MEDIA_TYPE_REFUSED
     },
   }
 }

@@ -1,8 +1,11 @@
+/** Deepest nesting of arrays and objects that is taken. */
+export const MAX_JSON_DEPTH = 512
+
 /** What JSON text can hold that this system does not take. */
 export interface JsonFaults {
   /** Some string or member name holds half of a surrogate pair. */
   readonly hasLoneSurrogate: boolean
-  /** Arrays and objects are nested deeper than 512 levels. */
+  /** Arrays and objects are nested deeper than {@link MAX_JSON_DEPTH}. */
   readonly isTooDeep: boolean
 }
 
@@ -12,9 +15,9 @@ export interface JsonFaults {
  * Also runs inside the parse worker, from its own source text: it may use nothing from outside.
  *
  * @param readStrings - False when the text held no `\u` escape: then no string can be ill-formed.
+ * @param maxDepth - {@link MAX_JSON_DEPTH}.
  */
-export function inspectJson(root: unknown, readStrings: boolean): JsonFaults {
-  const maxDepth = 512
+export function inspectJson(root: unknown, readStrings: boolean, maxDepth: number): JsonFaults {
   const lone = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
   let hasLoneSurrogate = false
   let level: unknown[] = [root]

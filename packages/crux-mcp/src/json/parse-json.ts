@@ -1,6 +1,6 @@
 import { CruxError } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
-import { inspectJson } from './inspect-json.js'
+import { inspectJson, MAX_JSON_DEPTH } from './inspect-json.js'
 import { parseInWorker } from './parse-worker.js'
 
 /** From this size on, a body is parsed off the main thread: 1 MiB parses in under 10 ms. */
@@ -13,7 +13,9 @@ export interface ParsedJson {
   readonly hasLoneSurrogate: boolean
 }
 
-const TOO_DEEP = 'arrays and objects are nested deeper than 512 levels'
+// Each level takes two brackets.
+const TOO_SHORT_TO_BE_DEEP = 2 * MAX_JSON_DEPTH
+const TOO_DEEP = `arrays and objects are nested deeper than ${MAX_JSON_DEPTH} levels`
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -53,7 +55,9 @@ export function parseJson(bytes: Uint8Array): ParsedJson | Promise<ParsedJson> {
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error), error)
   }
-  const { hasLoneSurrogate, isTooDeep } = inspectJson(value, text.includes('\\u'))
+  const hasEscapes = text.includes('\\u')
+  if (!hasEscapes && text.length < TOO_SHORT_TO_BE_DEEP) return { value, hasLoneSurrogate: false }
+  const { hasLoneSurrogate, isTooDeep } = inspectJson(value, hasEscapes, MAX_JSON_DEPTH)
   if (isTooDeep) throw invalid(TOO_DEEP)
   return { value, hasLoneSurrogate }
 }

@@ -1,6 +1,6 @@
 import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { createPauser } from 'crux-types'
-import { inspectJson, type JsonFaults } from './inspect-json.js'
+import { inspectJson, type JsonFaults, MAX_JSON_DEPTH } from './inspect-json.js'
 
 /** What the worker makes of a body: a value, or why there is none. */
 export type WorkerOutcome =
@@ -63,7 +63,8 @@ function ask(bytes: Uint8Array): Promise<Reply> {
 function start(): { readonly worker: Worker; readonly waiting: Map<number, Waiting> } {
   // The source text of typed functions, because a worker file would have one path in dist and
   // another, in a language that workers do not read, among the sources.
-  const source = `(${workerMain.toString()})(require('node:worker_threads'), ${inspectJson.toString()})`
+  const parameters = `require('node:worker_threads'), ${inspectJson.toString()}, ${MAX_JSON_DEPTH}`
+  const source = `(${workerMain.toString()})(${parameters})`
   const worker = new Worker(source, { eval: true })
   const waiting = new Map<number, Waiting>()
   const settle = (id: number): Waiting | undefined => {
@@ -133,6 +134,7 @@ function setMember(target: object, name: string, value: unknown): void {
 function workerMain(
   threads: typeof import('node:worker_threads'),
   inspect: typeof inspectJson,
+  maxDepth: number,
 ): void {
   const runBytes = 128 * 1024
   const decode = new TextDecoder('utf-8', { fatal: true })
@@ -205,7 +207,7 @@ function workerMain(
     }
     try {
       const value: unknown = JSON.parse(text)
-      const faults = inspect(value, text.includes('\\u'))
+      const faults = inspect(value, text.includes('\\u'), maxDepth)
       const { port1, port2 } = new threads.MessageChannel()
       // Too deep a value is refused anyway, and would overflow the stack here and there.
       if (!faults.isTooDeep) {

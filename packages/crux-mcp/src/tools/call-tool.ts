@@ -147,12 +147,7 @@ function report(
 ): void {
   const isError = 'error' in outcome
   metrics?.toolCall(tool.name, isError ? 'error' : 'ok', durationMs)
-  const fields = {
-    tool: tool.name,
-    agent: call.caller.agent,
-    ms: Math.round(durationMs * 10) / 10,
-    ...(isError ? { code: outcome.error.code } : {}),
-  }
-  if (isError) log.info(fields, 'tool call refused')
+  const fields = { tool: tool.name, agent: call.caller.agent, ms: Math.round(durationMs) }
+  if (isError) log.info({ ...fields, code: outcome.error.code }, 'tool call refused')
   else log.debug?.(fields, 'tool call')
 }
