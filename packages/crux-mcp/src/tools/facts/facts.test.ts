@@ -1,7 +1,12 @@
 import { ANONYMOUS } from 'crux-types'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAgentTokens } from '../../gates/agent-tokens.js'
-import { startTestServer, TEST_NOW, type TestServer } from '../../testing/test-server.js'
+import {
+  ingestTexts,
+  startTestServer,
+  TEST_NOW,
+  type TestServer,
+} from '../../testing/test-server.js'
 
 const TOKEN = 't'.repeat(32)
 
@@ -349,6 +354,41 @@ describe('budgets of query_facts', () => {
     expect(envelope.meta.total_candidates).toBe(5)
     const legacy = await server.call('query_facts', { ...args, contract: 'legacy' })
     expect(Object.keys(legacy.structured)).toEqual(['rows', 'filtered_below_threshold'])
+  })
+
+  it('is stated alike by every tool that takes one, and a trimmed answer is counted (MCP-11.11-no-remaining, MCP-11.11-truncation-counter)', async () => {
+    await fill(8, 100)
+    await store('__bootstrap__::doc:a', 'title', 'x'.repeat(400))
+    await store('__bootstrap__::doc:b', 'title', 'x'.repeat(400))
+    const passages = Array.from({ length: 4 }, (_, i) => `needle ${`w${i} `.repeat(99)}`)
+    await ingestTexts(server, 'acme', passages)
+    const tenant = { tenant_id: 'acme', token_budget: 50 }
+    const pointers = await server.call('query', { tenant_id: 'acme', query: 'needle' })
+    const result_ids = pointers.structured.results.map(
+      (hit: { result_id: string }) => hit.result_id,
+    )
+    const trimmed: [string, object][] = [
+      ['query_facts', { entity: 'many', token_budget: 50 }],
+      ['memory_view', { token_budget: 50 }],
+      ['get_bootstrap', { token_budget: 50 }],
+      ['query', { ...tenant, query: 'needle' }],
+      ['query_scan', { ...tenant, query: 'needle' }],
+      ['query_expand', { ...tenant, result_ids }],
+    ]
+    for (const [tool, args] of trimmed) {
+      const { result, crux } = await server.call(tool, args)
+      expect(crux.budget, tool).toEqual({
+        requested: 50,
+        applied: 50,
+        used: expect.any(Number),
+        remaining: Math.max(50 - crux.budget.used, 0),
+        truncated: true,
+        left_out: expect.any(Number),
+      })
+      expect(crux.budget.left_out, tool).toBeGreaterThan(0)
+      expect(JSON.stringify(result)).not.toContain('budget_remaining')
+    }
+    expect(server.counted.truncated).toEqual(trimmed.map(([tool]) => [tool, 'token_budget']))
   })
 
   it('reports no coverage, which the fact lane does not have (RET-11.1-fact-no-coverage)', async () => {
