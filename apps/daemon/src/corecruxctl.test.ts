@@ -90,6 +90,16 @@ describe('corecruxctl ingest', () => {
     expect(await search('basalt')).toBe(0)
   })
 
+  it('takes out what a file held before it was emptied', async () => {
+    const { folder, ingest, search } = await openFixture()
+    await writeTree(folder, { 'a.md': 'quartz', 'b.md': 'basalt' })
+    await ingest()
+    await writeTree(folder, { 'a.md': ' \n' })
+    expect((await ingest()).summary).toMatchObject({ removed: 1, unchanged: 1 })
+    expect([await search('quartz'), await search('basalt')]).toEqual([0, 1])
+    expect((await ingest()).summary).toMatchObject({ removed: 0, segments: 0 })
+  })
+
   it('reports what it cannot take, takes the rest, and ends with 1', async () => {
     const { folder, ingest, search } = await openFixture()
     await writeTree(folder, {

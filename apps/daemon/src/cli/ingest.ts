@@ -87,6 +87,8 @@ export async function ingest(
     summary.warnings.push(...result.warnings)
   }
 
+  // A file without text has no document; what it held before must not be found any more.
+  const emptied: string[] = []
   let batch: string[] = []
   let batchBytes = 0
   let batchChunks = 0
@@ -101,6 +103,10 @@ export async function ingest(
     if (options.dryRun) {
       summary.documents += 1
       summary.chunks += read.chunks
+      continue
+    }
+    if (read.chunks === 0) {
+      emptied.push(file.docId)
       continue
     }
     const bytes = Buffer.byteLength(read.json)
@@ -122,6 +128,7 @@ export async function ingest(
     options.prune && !options.dryRun
       ? await vanished(options, new Set(files.map(({ docId }) => docId)), client)
       : []
+  gone.push(...emptied)
   if (batch.length > 0 || gone.length > 0) await send(batch, gone)
   progress.update(files.length, files.length, 'ingest')
   return summary
