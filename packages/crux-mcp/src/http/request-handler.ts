@@ -11,6 +11,7 @@ import { discovery } from '../protocol/handshake.js'
 import { errorResponse, readRequest } from '../protocol/json-rpc.js'
 import type { McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
+import { AnswerBatch, sendJson } from './answer-batch.js'
 import { EventStreams, ownerKey } from './event-streams.js'
 import { readBody } from './read-body.js'
 
@@ -37,6 +38,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
   const dispatch = createDispatch({ ...options, tools })
   const streams = new EventStreams(options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
   const discoveryText = JSON.stringify(discovery(options.version))
+  const answers = new AnswerBatch()
   let isStopping = false
 
   const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
@@ -120,7 +122,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
       response.setHeader(SESSION_HEADER, uuidHex())
     }
     const answering = dispatch(rpc, { caller, hasLoneSurrogate: parsed.hasLoneSurrogate })
-    sendJson(response, 200, typeof answering === 'string' ? answering : await answering)
+    answers.add(response, typeof answering === 'string' ? answering : await answering)
   }
 
   return {
@@ -157,14 +159,6 @@ function pathOf({ url = '' }: IncomingMessage): string {
 
 function refuse(response: ServerResponse, status: number, error: string, hint: string): undefined {
   return sendJson(response, status, JSON.stringify({ error, hint }))
-}
-
-function sendJson(response: ServerResponse, status: number, body: string): undefined {
-  const length = Buffer.byteLength(body)
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length })
-  // As many bytes as units is ASCII, which is copied rather than encoded.
-  response.end(body, length === body.length ? 'latin1' : 'utf8')
-  return undefined
 }
 
 function end(response: ServerResponse, status: number): undefined {

@@ -362,4 +362,18 @@ describe('the lanes', () => {
     const found = await server.call('query', { ...TENANT, query: 'quixotic' })
     expect(found.structured.total_candidates).toBe(1)
   })
+
+  it('rank documents by how often a word occurs and facts by time alone (RET-11.0-bm25-only-segment)', async () => {
+    const often = 'quixotic quixotic quixotic notes'
+    const once = 'quixotic notes on other things'
+    await server.call('store_fact', { entity: 'e', key: 'often', value: often })
+    await server.call('store_fact', { entity: 'e', key: 'once', value: once })
+    const facts = await server.call('query_facts', { query: 'quixotic' })
+    expect(facts.structured.rows.map((row: { value: string }) => row.value)).toEqual([once, often])
+    await ingestTexts(server, TENANT.tenant_id, [once, often], 'both.md')
+    const found = await server.call('query', { ...TENANT, query: 'quixotic' })
+    const [best] = found.structured.results
+    const read = await server.call('query_expand', { ...TENANT, result_ids: [best.result_id] })
+    expect(read.envelope.content[0].text).toBe(often)
+  })
 })
