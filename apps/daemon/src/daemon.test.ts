@@ -86,13 +86,14 @@ describe('startDaemon', () => {
     expect(version).toMatchObject({ features: { mcp: false } })
   })
 
-  it('keeps no vectors and filters bootstrap knowledge by words without the local embedder (RET-11.5-embed-none)', async () => {
+  it('keeps no vectors and filters bootstrap knowledge by words without the local embedder, which is there unless switched off (RET-11.5-embed-none, RET-11.5-embed-local-third)', async () => {
     for (const [flag, isRanked] of [
+      [undefined, true],
       ['1', true],
       ['0', false],
     ] as const) {
       const { daemon } = await start(await temporaryFolder(), {
-        CORECRUXD_LOCAL_EMBEDDER: flag,
+        ...(flag === undefined ? {} : { CORECRUXD_LOCAL_EMBEDDER: flag }),
         CRUX_AGENT_TOKEN: TOKEN,
       })
       const headers = { authorization: `Bearer ${TOKEN}` }
