@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ManualClock, parseTime, toResponseTime, toStoredTime } from './clock.js'
 
@@ -17,5 +18,27 @@ describe('toStoredTime and toResponseTime', () => {
     clock.advance(1500)
     expect(toStoredTime(clock.now())).toBe('1970-01-01T00:00:01.500Z')
     expect(toResponseTime(clock.now())).toBe('1970-01-01T00:00:01.500+00:00')
+  })
+})
+
+describe('toStoredTime', () => {
+  it('writes what the platform writes, for every time of the calendar', () => {
+    const time = fc.oneof(
+      fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 }),
+      fc.integer({ min: 0, max: 4_102_444_800_000 }),
+      fc.double({ min: -1e12, max: 1e13, noNaN: true }),
+    )
+    fc.assert(
+      fc.property(time, (ms) => {
+        expect(toStoredTime(ms)).toBe(new Date(ms).toISOString())
+      }),
+    )
+  })
+
+  it('refuses what is no time', () => {
+    for (const ms of [Number.NaN, Infinity, 8_640_000_000_000_001]) {
+      expect(() => toStoredTime(ms)).toThrow(RangeError)
+      expect(toStoredTime(0)).toBe('1970-01-01T00:00:00.000Z')
+    }
   })
 })

@@ -27,9 +27,39 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Stored form of a time: RFC 3339 in UTC with milliseconds, ending in `Z`. */
+/**
+ * Stored form of a time: RFC 3339 in UTC with milliseconds, ending in `Z`.
+ *
+ * @throws {RangeError} If `ms` is no time of the calendar.
+ */
 export function toStoredTime(ms: number): string {
-  return new Date(ms).toISOString()
+  if (!(Math.abs(ms) <= MAX_TIME_MS)) throw new RangeError(`${ms} is no time of the calendar`)
+  const whole = Math.trunc(ms)
+  const day = Math.floor(whole / DAY_MS)
+  // Answers hold many times of few days, and formatting a date is the dear part of each.
+  if (day !== lastDay) {
+    lastDayText = new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length)
+    lastDay = day
+  }
+  let rest = whole - day * DAY_MS
+  const milliseconds = rest % 1000
+  rest = (rest - milliseconds) / 1000
+  const seconds = rest % 60
+  rest = (rest - seconds) / 60
+  const minutes = rest % 60
+  const hours = (rest - minutes) / 60
+  const fraction = `${milliseconds < 100 ? '0' : ''}${twoDigits(milliseconds)}`
+  return `${lastDayText}${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds)}.${fraction}Z`
+}
+
+const DAY_MS = 86_400_000
+/** Bound of what a `Date` holds, on either side of 1970. */
+const MAX_TIME_MS = 8_640_000_000_000_000
+let lastDay: number | undefined
+let lastDayText = ''
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : String(value)
 }
 
 /** Response form of a time: RFC 3339 in UTC, ending in `+00:00`. */
