@@ -10,6 +10,7 @@ export {
   type CcxiReader,
   openCcxi,
   openCcxiInSlices,
+  openTrustedCcxi,
   type Postings,
 } from './ccxi/open-ccxi.js'
 export { decodeCcxm, encodeCcxm } from './ccxm.js'

@@ -10,6 +10,7 @@ import {
 import { CruxError } from 'crux-types'
 import { TermTable } from '../analyser/term-table.js'
 import type { RetrievalErrorCode } from '../errors.js'
+import { orderByHash } from './order-by-hash.js'
 
 /** Which segment the index belongs to. */
 export interface IndexTarget {
@@ -62,24 +63,34 @@ const TEXT_SLICE = 32 * 1024
  * from compiling code for arrays that never grow and throwing that away (a third of a first build).
  */
 const FIRST_ROOM = 16
-/** Postings between two looks at the clock. */
-const POSTING_SLICE = 64 * 1024
+/** Postings between two looks at the clock: they are put in places far apart, each slow to reach. */
+const POSTING_SLICE = 8 * 1024
+/** Postings in one piece. */
+const PIECE_POSTINGS = 32 * 1024
+/** Numbers of a posting: term, document, times. */
+const POSTING_NUMBERS = 3
+/** Stored times and lengths are no higher. */
+const MAX_U16 = 0xffff
 /** Terms hashed between two looks at the clock. */
 const HASH_SLICE = 2048
-/** Terms whose number fits a double beside half a hash. */
-const MOST_NUMBERED = 2 ** 21
 
 /**
- * Postings in the order of the documents, three numbers each, sorted by term only at the end. A
- * term's newest posting is known, so that counting a token again costs two array reads.
+ * Postings in the order of the documents, sorted by term only at the end. The terms of the document
+ * at hand are counted in an array by term; its postings are written when it ends, into pieces, so
+ * that growing copies nothing.
  */
 class PostingsCollector implements IndexBuilder {
   private readonly table = new TermTable()
   private readonly docEntries: (IndexedDoc | undefined)[] = []
-  private newest = new Int32Array(FIRST_ROOM).fill(-1)
-  private postingTerms = new Uint32Array(FIRST_ROOM)
-  private postingDocs = new Uint32Array(FIRST_ROOM)
-  private postingTfs = new Uint32Array(FIRST_ROOM)
+  /** By term: times in the document at hand. */
+  private counts = new Uint32Array(FIRST_ROOM)
+  /** By term: documents that hold it. */
+  private frequencies = new Uint32Array(FIRST_ROOM)
+  /** Terms of the document at hand, in order of first sight. */
+  private seen = new Uint32Array(FIRST_ROOM)
+  private seenTerms = 0
+  private readonly pieces: Uint32Array[] = []
+  private pieceEnd = 0
   private postings = 0
   private docId = -1
   private docTokens = 0
@@ -93,6 +104,7 @@ class PostingsCollector implements IndexBuilder {
     this.startDoc(docId)
     this.table.open(text)
     this.table.read(text.length, this.count)
+    this.writePostings(0, this.seenTerms)
     this.endDoc(tenantHash, frameOffset)
   }
 
@@ -107,6 +119,10 @@ class PostingsCollector implements IndexBuilder {
     this.startDoc(docId)
     this.table.open(text)
     while (this.table.read(TEXT_SLICE, this.count)) await pause()
+    for (let from = 0; from < this.seenTerms; from += POSTING_SLICE) {
+      if (from > 0) await pause()
+      this.writePostings(from, Math.min(from + POSTING_SLICE, this.seenTerms))
+    }
     this.endDoc(tenantHash, frameOffset)
   }
 
@@ -144,6 +160,7 @@ class PostingsCollector implements IndexBuilder {
     }
     this.docId = docId
     this.docTokens = 0
+    this.seenTerms = 0
   }
 
   private endDoc(tenantHash: bigint, frameOffset: number): void {
@@ -155,83 +172,68 @@ class PostingsCollector implements IndexBuilder {
   /** Count one token of the document at hand. */
   private readonly count = (term: number): void => {
     this.docTokens += 1
-    if (term >= this.newest.length) this.newest = grown(this.newest, -1)
-    const newest = this.newest[term] as number // the line above makes room
-    if (newest >= 0 && this.postingDocs[newest] === this.docId) {
-      this.postingTfs[newest] = (this.postingTfs[newest] as number) + 1
-      return
+    if (term >= this.counts.length) {
+      this.counts = doubled(this.counts)
+      this.frequencies = doubled(this.frequencies)
     }
-    const posting = this.postings
-    if (posting === this.postingTerms.length) {
-      this.postingTerms = doubled(this.postingTerms)
-      this.postingDocs = doubled(this.postingDocs)
-      this.postingTfs = doubled(this.postingTfs)
+    const times = this.counts[term] as number // the lines above make room
+    this.counts[term] = times + 1
+    if (times > 0) return
+    if (this.seenTerms === this.seen.length) this.seen = doubled(this.seen)
+    this.seen[this.seenTerms] = term
+    this.seenTerms += 1
+  }
+
+  /** Write the postings of some terms of the document at hand, and count them no more. */
+  private writePostings(from: number, to: number): void {
+    const { counts, frequencies, seen, docId } = this
+    for (let i = from; i < to; i++) {
+      let piece = this.pieces.at(-1)
+      if (piece === undefined || this.pieceEnd === piece.length) {
+        piece = new Uint32Array(nextPieceLength(piece?.length ?? 0))
+        this.pieces.push(piece)
+        this.pieceEnd = 0
+      }
+      const term = seen[i] as number // below `seenTerms`
+      piece[this.pieceEnd] = term
+      piece[this.pieceEnd + 1] = docId
+      piece[this.pieceEnd + 2] = counts[term] as number
+      this.pieceEnd += POSTING_NUMBERS
+      counts[term] = 0
+      frequencies[term] = (frequencies[term] as number) + 1
     }
-    this.postingTerms[posting] = term
-    this.postingDocs[posting] = this.docId
-    this.postingTfs[posting] = 1
-    this.newest[term] = posting
-    this.postings = posting + 1
+    this.postings += to - from
   }
 
   /** Each term's documents together, terms by ascending hash. Yields where a pause may be taken. */
-  private *sortByTerm(): Generator<void, TermPostings[]> {
+  private *sortByTerm(): Generator<void, Iterable<TermPostings>> {
     const { terms } = this.table
     const ends = new Uint32Array(terms.length)
-    for (let from = 0; from < this.postings; from += POSTING_SLICE) {
-      countEach(
-        this.postingTerms.subarray(from, Math.min(from + POSTING_SLICE, this.postings)),
-        ends,
-      )
-      yield
-    }
     let end = 0
     for (let term = 0; term < ends.length; term++) {
-      const start = end
-      end += ends[term] as number
-      ends[term] = start // moves to the end while the postings are placed
+      ends[term] = end // moves to the end while the postings are placed
+      end += this.frequencies[term] as number
     }
+    yield
     const docIds = new Uint32Array(this.postings)
-    const tfs = new Uint32Array(this.postings)
-    for (let from = 0; from < this.postings; from += POSTING_SLICE) {
-      this.placeByTerm(from, Math.min(from + POSTING_SLICE, this.postings), ends, docIds, tfs)
+    const tfs = new Uint16Array(this.postings)
+    for (const [i, piece] of this.pieces.entries()) {
+      const pieceEnd = i === this.pieces.length - 1 ? this.pieceEnd : piece.length
+      for (let from = 0; from < pieceEnd; from += POSTING_SLICE * POSTING_NUMBERS) {
+        const to = Math.min(from + POSTING_SLICE * POSTING_NUMBERS, pieceEnd)
+        placeByTerm(piece, from, to, ends, docIds, tfs)
+        yield
+      }
+    }
+    const full = new BigUint64Array(terms.length)
+    for (let from = 0; from < terms.length; from += HASH_SLICE) {
+      hashEach(terms, from, Math.min(from + HASH_SLICE, terms.length), full, this.hashes)
       yield
     }
-    const order = yield* hashedInOrder(terms, this.hashes)
-    const sorted: TermPostings[] = []
-    for (const { hash, term } of order) {
-      const start = term === 0 ? 0 : (ends[term - 1] as number)
-      const list = {
-        hash,
-        docIds: docIds.subarray(start, ends[term]),
-        tfs: tfs.subarray(start, ends[term]),
-      }
-      const last = sorted.at(-1)
-      if (last?.hash === hash) sorted[sorted.length - 1] = united(last, list)
-      else sorted.push(list)
-      if (sorted.length % 4096 === 0) yield
-    }
-    return sorted
+    return listsInOrder(yield* orderByHash(full), full, ends, docIds, tfs)
   }
 
-  private placeByTerm(
-    from: number,
-    to: number,
-    ends: Uint32Array,
-    docIds: Uint32Array,
-    tfs: Uint32Array,
-  ): void {
-    const { postingTerms, postingDocs, postingTfs } = this
-    for (let i = from; i < to; i++) {
-      const term = postingTerms[i] as number // below `postings`, as every index here
-      const at = ends[term] as number
-      docIds[at] = postingDocs[i] as number
-      tfs[at] = postingTfs[i] as number
-      ends[term] = at + 1
-    }
-  }
-
-  private content(terms: readonly TermPostings[], target: IndexTarget): CcxiContent {
+  private content(terms: Iterable<TermPostings>, target: IndexTarget): CcxiContent {
     return { ...target, terms, docs: this.docEntries }
   }
 
@@ -249,25 +251,21 @@ class PostingsCollector implements IndexBuilder {
   }
 }
 
-/**
- * Terms by ascending hash.
- *
- * Sorting numbers is far faster than sorting big integers by a comparison, so that the upper half
- * of the hash is sorted with the term's number in the lower bits (32 + 21 bits fit a double), and
- * only the rare equal halves are compared in full.
- */
-function* hashedInOrder(
-  terms: readonly string[],
-  hashes: Hashes,
-): Generator<void, { hash: bigint; term: number }[]> {
-  const full = new BigUint64Array(terms.length)
-  for (let from = 0; from < terms.length; from += HASH_SLICE) {
-    hashEach(terms, from, Math.min(from + HASH_SLICE, terms.length), full, hashes)
-    yield
+function placeByTerm(
+  postings: Uint32Array,
+  from: number,
+  to: number,
+  ends: Uint32Array,
+  docIds: Uint32Array,
+  tfs: Uint16Array,
+): void {
+  for (let i = from; i < to; i += POSTING_NUMBERS) {
+    const term = postings[i] as number // below `to`, as every index here
+    const at = ends[term] as number
+    docIds[at] = postings[i + 1] as number
+    tfs[at] = Math.min(postings[i + 2] as number, MAX_U16)
+    ends[term] = at + 1
   }
-  const order = terms.length > MOST_NUMBERED ? orderOfMany(full) : orderOf(full)
-  yield
-  return order.map((term) => ({ hash: full[term] as bigint, term }))
 }
 
 function hashEach(
@@ -280,42 +278,29 @@ function hashEach(
   for (let term = from; term < to; term++) full[term] = hashes.xxh64Text(terms[term] as string)
 }
 
-function orderOf(full: BigUint64Array): number[] {
-  // Little-endian like every platform that Node runs on: the upper half is the second word.
-  const halves = new Uint32Array(full.buffer)
-  const keys = new Float64Array(full.length)
-  for (let term = 0; term < keys.length; term++) {
-    keys[term] = (halves[term * 2 + 1] as number) * MOST_NUMBERED + term
-  }
-  keys.sort()
-  const order: number[] = []
-  for (const key of keys) {
-    const term = key % MOST_NUMBERED
-    let at = order.length
-    // Nearly sorted: only what differs in the lower half alone moves.
-    for (; at > 0; at--) {
-      const before = order[at - 1] as number
-      if (halves[before * 2 + 1] !== halves[term * 2 + 1]) break
-      if ((halves[before * 2] as number) <= (halves[term * 2] as number)) break
-      order[at] = before
+/** @param ends - End of each term's postings, by number of the term. */
+function* listsInOrder(
+  order: Uint32Array,
+  full: BigUint64Array,
+  ends: Uint32Array,
+  docIds: Uint32Array,
+  tfs: Uint16Array,
+): Generator<TermPostings> {
+  let last: TermPostings | undefined
+  for (const term of order) {
+    const start = term === 0 ? 0 : (ends[term - 1] as number)
+    const list = {
+      hash: full[term] as bigint, // `order` holds numbers of terms
+      docIds: docIds.subarray(start, ends[term]),
+      tfs: tfs.subarray(start, ends[term]),
     }
-    order[at] = term
+    if (last?.hash === list.hash) last = united(last, list)
+    else {
+      if (last !== undefined) yield last
+      last = list
+    }
   }
-  return order
-}
-
-function orderOfMany(full: BigUint64Array): number[] {
-  const hashOf = (term: number): bigint => full[term] as bigint
-  return Array.from(full, (_, term) => term).sort((a, b) =>
-    hashOf(a) < hashOf(b) ? -1 : hashOf(a) > hashOf(b) ? 1 : a - b,
-  )
-}
-
-function countEach(terms: Uint32Array, counts: Uint32Array): void {
-  for (let i = 0; i < terms.length; i++) {
-    const term = terms[i] as number // i is below the length
-    counts[term] = (counts[term] as number) + 1
-  }
+  if (last !== undefined) yield last
 }
 
 /** Two terms of one hash are one term to every reader of the index. */
@@ -340,8 +325,8 @@ function doubled(old: Uint32Array): Uint32Array<ArrayBuffer> {
   return wide
 }
 
-function grown(old: Int32Array, fill: number): Int32Array<ArrayBuffer> {
-  const wide = new Int32Array(old.length * 2).fill(fill, old.length)
-  wide.set(old)
-  return wide
+/** Small at first, so that a small index does not take a whole piece. */
+function nextPieceLength(last: number): number {
+  const most = PIECE_POSTINGS * POSTING_NUMBERS
+  return Math.min(Math.max(last * 2, FIRST_ROOM * POSTING_NUMBERS), most)
 }

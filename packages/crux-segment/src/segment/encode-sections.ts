@@ -34,7 +34,8 @@ export function planBlocks(lengths: Uint32Array): readonly Block[] {
   const blocks: Block[] = []
   let firstRow = 0
   let sizeBytes = 0
-  for (const [row, length] of lengths.entries()) {
+  for (let row = 0; row < lengths.length; row++) {
+    const length = lengths[row] as number // a row by the loop's bounds
     if (row > firstRow && sizeBytes + length > MAX_BLOCK_BYTES) {
       blocks.push({ firstRow, endRow: row, sizeBytes })
       firstRow = row
@@ -88,7 +89,11 @@ export async function writeSections(
   const tsi = section(tsiAt, tsiLength)
   tsi.setUint32(0, table.count, true)
   // Rows are numbered in file order, as the entries of TBO1 are.
-  for (const [i, row] of order.entries()) tsi.setUint32(TSI1_HEAD_BYTES + i * 4, row, true)
+  let tsiEnd = TSI1_HEAD_BYTES
+  for (const row of order) {
+    tsi.setUint32(tsiEnd, row, true)
+    tsiEnd += 4
+  }
   await closeSection(segment, tsiAt, TSI1_MAGIC, tsiLength, pause)
 }
 
