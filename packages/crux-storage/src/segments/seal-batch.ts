@@ -20,6 +20,9 @@ import type {
 /** Longest event id, in UTF-8 bytes. */
 export const MAX_EVENT_ID_BYTES = 128
 
+/** Shorter than usual: sealing makes garbage, and collecting some adds a few milliseconds to a slice. */
+const SEAL_SLICE_MS = 2
+
 /** Highest committed seq per stream hash. */
 export type LastSeqs = Map<bigint, number>
 
@@ -68,7 +71,7 @@ export async function sealBatch(
   place: SealPlace,
   hashes: Hashes,
 ): Promise<SealedBatch> {
-  const pause = createPauser({ signal: batch.signal })
+  const pause = createPauser({ sliceMs: SEAL_SLICE_MS, signal: batch.signal })
   const { frames, lastSeqs } = await assignSeqs(batch.frames, place, hashes, pause)
   const atNs = BigInt(place.now) * 1_000_000n
   const content = {
@@ -152,7 +155,6 @@ async function assignSeqs(
   const lastSeqs: LastSeqs = new Map()
   const frames: FrameToSeal[] = []
   for (const input of inputs) {
-    const { payload, ...fields } = input
     const eventIdBytes = Buffer.byteLength(input.eventId)
     if (eventIdBytes === 0) throw invalid('an event id is empty')
     if (eventIdBytes > MAX_EVENT_ID_BYTES) {
@@ -166,10 +168,26 @@ async function assignSeqs(
     }
     const seq = (lastSeqs.get(stream) ?? place.lastSeqs.get(stream) ?? 0) + 1
     lastSeqs.set(stream, seq)
-    frames.push({ fields: { ...fields, seq, ingestedAt }, payload })
+    frames.push({ fields: fieldsOf(input, seq, ingestedAt), payload: input.payload })
     await pause()
   }
   return { frames, lastSeqs }
+}
+
+/** Member by member: spreading objects takes several times as long. */
+function fieldsOf(input: FrameInput, seq: number, ingestedAt: string): FrameToSeal['fields'] {
+  const { tenantId, streamType, streamId, eventId, eventType, contentType, occurredAt } = input
+  return {
+    tenantId,
+    streamId,
+    streamType,
+    seq,
+    eventId,
+    occurredAt,
+    ingestedAt,
+    eventType,
+    contentType,
+  }
 }
 
 function hashOf(input: FrameInput, hashes: Hashes): bigint {
