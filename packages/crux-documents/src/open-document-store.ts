@@ -1,5 +1,5 @@
 import { createLexicalIndex } from 'crux-retrieval'
-import { type Hashes, loadHashes } from 'crux-segment'
+import { type Hashes, loadHashes, openTrustedCcxi } from 'crux-segment'
 import type { Companion, SealedSegment, SegmentRef, SegmentStore } from 'crux-storage'
 import {
   type Caller,
@@ -60,6 +60,9 @@ export async function openDocumentStore(options: DocumentStoreOptions): Promise<
   return store
 }
 
+/** Shorter than usual: an ingest makes garbage, and collecting some adds a few milliseconds to a slice. */
+const INGEST_SLICE_MS = 2
+
 class SegmentDocumentStore implements DocumentStore {
   private readonly set: ReaderSet
   private readonly sources: CompanionSources
@@ -82,8 +85,8 @@ class SegmentDocumentStore implements DocumentStore {
     const pause = createPauser()
     for (const ref of await this.options.segments.list()) {
       const { digest } = await loadDigest(this.sources, ref, pause)
-      const ccxi = await loadIndex(this.sources, ref, digest, pause)
-      await this.set.add(ref, digest, ccxi, pause)
+      const index = await loadIndex(this.sources, ref, digest, pause)
+      await this.set.add(ref, digest, index, pause)
       await pause()
     }
     for (const warning of this.warnings()) this.sources.onWarning(warning)
@@ -100,7 +103,8 @@ class SegmentDocumentStore implements DocumentStore {
     requireWriter(caller)
     requireReadableTenant(caller, request.tenant)
     this.requireOpen()
-    const documents = await checkRequest(request, createPauser({ signal: options.signal }))
+    const pause = createPauser({ sliceMs: INGEST_SLICE_MS, signal: options.signal })
+    const documents = await checkRequest(request, pause)
     return this.commits.run(() => this.commit(request, documents, options))
   }
 
@@ -112,10 +116,13 @@ class SegmentDocumentStore implements DocumentStore {
     this.requireOpen()
     const pause = createPauser()
     const documents: DocumentSummary[] = []
-    for (const document of this.set.catalog.list(filter.tenant, filter.corpus)) {
-      documents.push(document)
-      await pause()
-    }
+    // As a query: while a commit is being taken in, the catalog holds a part of it.
+    await this.set.query(async () => {
+      for (const document of this.set.catalog.list(filter.tenant, filter.corpus)) {
+        documents.push(document)
+        await pause()
+      }
+    })
     return sortInSlices(documents, (a, b) => (a.docId < b.docId ? -1 : 1), pause)
   }
 
@@ -160,7 +167,7 @@ class SegmentDocumentStore implements DocumentStore {
   ): Promise<IngestResult> {
     this.requireOpen()
     const { signal, onProgress } = options
-    const pause = createPauser({ signal })
+    const pause = createPauser({ sliceMs: INGEST_SLICE_MS, signal })
     const { tenant, corpus, remove = [] } = request
     const occurredAt = toStoredTime(this.options.clock.now())
     const stream = { tenant, corpus, occurredAt }
@@ -183,7 +190,8 @@ class SegmentDocumentStore implements DocumentStore {
     // The commit is done, so from here on nothing may stop the segment from being taken in.
     built ??= await this.buildLate(ref)
     if (built.indexError !== undefined) warnings.push(unindexed(ref, built.indexError))
-    await this.set.add(ref, built.digest, built.ccxi, createPauser())
+    const index = built.ccxi === undefined ? undefined : openTrustedCcxi(built.ccxi)
+    await this.set.add(ref, built.digest, index, createPauser({ sliceMs: INGEST_SLICE_MS }))
     return {
       ...counts,
       warnings,

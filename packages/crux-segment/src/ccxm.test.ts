@@ -1,12 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeCcxm, encodeCcxm } from './ccxm.js'
+import { decodeCcxm, encodeCcxm, encodeCcxmInSlices } from './ccxm.js'
 
 describe('encodeCcxm and decodeCcxm', () => {
   it('round trip any payload', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2000 }), (payload) => {
         expect(decodeCcxm(encodeCcxm(payload))).toEqual(payload)
+      }),
+    )
+  })
+
+  it('give the same bytes for a payload in pieces', async () => {
+    const pieces = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(pieces, async (given) => {
+        const whole = encodeCcxm(Buffer.concat(given))
+        expect(await encodeCcxmInSlices(given, () => undefined)).toEqual(whole)
       }),
     )
   })

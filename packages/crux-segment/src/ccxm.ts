@@ -1,5 +1,6 @@
 import { crc32c } from './checksum.js'
 import { formatError, requireCrc, requireLength, requireMagic, requireRange } from './errors.js'
+import type { Pause } from './hash-in-slices.js'
 import { checkUint, viewOf } from './little-endian.js'
 
 const MAGIC = 0x4d584343
@@ -14,14 +15,41 @@ const HEADER_BYTES = 16
  */
 export function encodeCcxm(payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + payload.length)
+  bytes.set(payload, HEADER_BYTES)
+  writeHeader(bytes, crc32c(payload))
+  return bytes
+}
+
+/**
+ * {@link encodeCcxm} of a payload that lies in pieces.
+ *
+ * @param pause - Awaited between pieces.
+ */
+export async function encodeCcxmInSlices(
+  pieces: readonly Uint8Array[],
+  pause: Pause,
+): Promise<Uint8Array> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const bytes = new Uint8Array(HEADER_BYTES + length)
+  let at = HEADER_BYTES
+  let crc = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    crc = crc32c(piece, crc)
+    at += piece.length
+    await pause()
+  }
+  writeHeader(bytes, crc)
+  return bytes
+}
+
+function writeHeader(bytes: Uint8Array, crc: number): void {
   const view = viewOf(bytes)
   view.setUint32(0, MAGIC, true)
   view.setUint16(4, VERSION, true)
   view.setUint16(6, HEADER_BYTES, true)
-  view.setUint32(8, checkUint(payload.length, 32, 'payload_len'), true)
-  view.setUint32(12, crc32c(payload), true)
-  bytes.set(payload, HEADER_BYTES)
-  return bytes
+  view.setUint32(8, checkUint(bytes.length - HEADER_BYTES, 32, 'payload_len'), true)
+  view.setUint32(12, crc, true)
 }
 
 /**

@@ -13,7 +13,7 @@ export {
   openTrustedCcxi,
   type Postings,
 } from './ccxi/open-ccxi.js'
-export { decodeCcxm, encodeCcxm } from './ccxm.js'
+export { decodeCcxm, encodeCcxm, encodeCcxmInSlices } from './ccxm.js'
 export { crc32, crc32c } from './checksum.js'
 export type { SegmentFormatErrorCode } from './errors.js'
 export { decodeFrame, encodeFrame, type Frame, frameLength, verifyFrame } from './frame.js'

@@ -1,6 +1,7 @@
-import type { Hashes } from 'crux-segment'
-import { canonicalJson } from './canonical-json.js'
+import { blake3InSlices, type Hashes } from 'crux-segment'
 import type { CheckedDocument } from './check-request.js'
+
+const DIGEST_BYTES = 32
 
 /** Frames hold text as UTF-8, so it is encoded once, for the revision and for the frame. */
 export interface EncodedDocument extends CheckedDocument {
@@ -21,17 +22,21 @@ export async function encodeDocument(
   pause: () => Promise<void> | undefined,
 ): Promise<EncodedDocument> {
   const payloads: Uint8Array[] = []
-  const digests: Uint8Array[] = []
+  // The document's digest, then two a chunk.
+  const digests = new Uint8Array((1 + 2 * document.chunks.length) * DIGEST_BYTES)
+  let end = DIGEST_BYTES
   for (const { text, chunkId, chunkIndex, headingPath, metadata } of document.chunks) {
     const payload = Buffer.from(text)
     payloads.push(payload)
-    // One digest a chunk: the hash is shared and must not stay open over a pause.
-    const facts = canonicalJson([chunkId, chunkIndex, headingPath, metadata ?? null]) ?? ''
-    digests.push(hashes.blake3(Buffer.from(facts)), hashes.blake3(payload))
+    const facts = JSON.stringify([chunkId, chunkIndex, headingPath, metadata ?? null])
+    digests.set(hashes.blake3(Buffer.from(facts)), end)
+    digests.set(await blake3InSlices(payload, hashes, pause), end + DIGEST_BYTES)
+    end += 2 * DIGEST_BYTES
     await pause()
   }
   const { title, url, sourceTimestamp } = document
-  const head = Buffer.from(canonicalJson([title, url, sourceTimestamp]) ?? '')
-  const revision = hashes.blake3(Buffer.concat([hashes.blake3(head), ...digests]))
+  const head = Buffer.from(JSON.stringify([title, url, sourceTimestamp]))
+  digests.set(hashes.blake3(head))
+  const revision = await blake3InSlices(digests, hashes, pause)
   return { ...document, revision: Buffer.from(revision).toString('hex'), payloads }
 }

@@ -34,7 +34,7 @@ export async function selectChanges(
   remove: readonly string[],
 ): Promise<Changes> {
   const { tenant, corpus } = stream
-  const batches: FrameInput[][] = []
+  const frames: FrameInput[] = []
   const warnings: string[] = []
   let changed = 0
   let unchanged = 0
@@ -48,7 +48,7 @@ export async function selectChanges(
       const encoded = await encodeDocument(document, hashes, pause)
       if (stored?.removed === false && stored.revision === encoded.revision) unchanged++
       else {
-        batches.push(documentFrames(stream, encoded))
+        for (const frame of await documentFrames(stream, encoded, pause)) frames.push(frame)
         changed++
         chunks += encoded.chunks.length
       }
@@ -56,18 +56,20 @@ export async function selectChanges(
     onProgress?.({ documents: done + 1, of: documents.length })
     await pause()
   }
-  const removals: FrameInput[] = []
+  let removed = 0
   // A document named twice is taken out once.
   for (const docId of new Set(remove)) {
-    if (catalog.has(tenant, corpus, docId)) removals.push(removalFrame(stream, docId))
+    if (catalog.has(tenant, corpus, docId)) {
+      frames.push(removalFrame(stream, docId))
+      removed++
+    }
     await pause()
   }
-  batches.push(removals)
   return {
-    frames: batches.flat(),
+    frames,
     documents: changed,
     unchanged,
-    removed: removals.length,
+    removed,
     chunks,
     warnings,
   }

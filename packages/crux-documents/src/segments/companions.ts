@@ -44,7 +44,7 @@ export async function loadDigest(
 }
 
 /**
- * The `.ccxi` bytes of a segment; undefined when there are none, or they are damaged or of other frames.
+ * The index of a segment, from its `.ccxi`; undefined when there are none, or they are damaged or of other frames.
  *
  * @param pause - Awaited between documents.
  */
@@ -53,11 +53,12 @@ export async function loadIndex(
   ref: SegmentRef,
   digest: SegmentDigest,
   pause: Pause,
-): Promise<Uint8Array | undefined> {
+): Promise<CcxiReader | undefined> {
   const bytes = await segments.readCompanion(ref, 'ccxi')
   if (bytes === undefined) return undefined
   try {
-    if (await covers(await openCcxiInSlices(bytes, hashes, pause), digest, pause)) return bytes
+    const index = await openCcxiInSlices(bytes, hashes, pause)
+    if (await covers(index, digest, pause)) return index
     onWarning(`the .ccxi of segment ${ref.id} does not belong to it and is not used`)
   } catch (error) {
     if (!(error instanceof CruxError)) throw error

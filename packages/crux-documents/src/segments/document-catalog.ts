@@ -14,6 +14,9 @@ export interface PlacedRun {
   readonly run: Run
 }
 
+/** Runs taken in between two looks at the clock. */
+const RUN_SLICE = 64
+
 interface DocumentState {
   head: RunHead | undefined
   /** What counts as the document's content: the run of its newest description and what came after. */
@@ -36,13 +39,18 @@ export class DocumentCatalog {
   }
 
   /**
-   * Take in a segment; call in ascending commit order.
+   * Take in a segment; call in ascending commit order, one at a time.
    *
+   * @param pause - Awaited between runs: the catalog then holds a part of the segment.
    * @returns Runs that are no longer current, of this and of earlier segments.
    */
-  add(segment: KnownSegment): readonly PlacedRun[] {
+  async add(
+    segment: KnownSegment,
+    pause: () => Promise<void> | undefined,
+  ): Promise<readonly PlacedRun[]> {
     const dead: PlacedRun[] = []
-    for (const run of segment.digest.runs) {
+    for (const [i, run] of segment.digest.runs.entries()) {
+      if (i % RUN_SLICE === 0) await pause()
       const state = this.stateOf(run)
       this.count(state, -1)
       if (run.head !== undefined) {

@@ -15,7 +15,7 @@ const stream = { tenant: 't', corpus: 'notes', occurredAt: '2026-01-31T12:00:00.
 async function framesOf(chunks: readonly CheckedChunk[]) {
   const document = { docId: 'a.md', title: 'A', url: null, sourceTimestamp: null, chunks }
   const encoded = await encodeDocument(document, await loadHashes(), () => undefined)
-  return documentFrames(stream, encoded)
+  return documentFrames(stream, encoded, () => undefined)
 }
 
 const chunk = (i: number, over: Partial<CheckedChunk> = {}): CheckedChunk => ({

@@ -18,6 +18,11 @@ const NOT_TEXT = 0xff
 const MAX_PAGE_CHUNKS = 512
 const MAX_PAGE_CHARACTERS = 128 * 1024
 
+/** Chunks between two looks at the clock. */
+const CHUNK_SLICE = 64
+
+type Pause = () => Promise<void> | undefined
+
 const chunkFacts = z.object({
   /** The chunk's own index; its place in the document when absent. */
   index: z.number().optional(),
@@ -61,9 +66,15 @@ export interface DocumentStream {
  * ```text
  * head (facts of the first chunks) | further pages of facts ... | chunk | chunk | ...
  * ```
+ *
+ * @param pause - Awaited between chunks.
  */
-export function documentFrames(stream: DocumentStream, document: EncodedDocument): FrameInput[] {
-  const pages = pagesOf(document.chunks)
+export async function documentFrames(
+  stream: DocumentStream,
+  document: EncodedDocument,
+  pause: Pause,
+): Promise<readonly FrameInput[]> {
+  const pages = await pagesOf(document.chunks, pause)
   const name = `${RESERVED_CHUNK_ID_PREFIX}${document.revision}`
   const first: DocumentHead = {
     v: 1,
@@ -92,6 +103,7 @@ export function documentFrames(stream: DocumentStream, document: EncodedDocument
         payload: document.payloads[index] ?? new Uint8Array(),
       }),
     )
+    if (index % CHUNK_SLICE === 0) await pause()
   }
   return frames
 }
@@ -141,7 +153,10 @@ interface FactsPage {
   readonly facts: string[]
 }
 
-function pagesOf(chunks: readonly CheckedChunk[]): readonly FactsPage[] {
+async function pagesOf(
+  chunks: readonly CheckedChunk[],
+  pause: Pause,
+): Promise<readonly FactsPage[]> {
   let page: FactsPage = { start: 0, facts: [] }
   let characters = 0
   const pages = [page]
@@ -156,6 +171,7 @@ function pagesOf(chunks: readonly CheckedChunk[]): readonly FactsPage[] {
     }
     page.facts.push(facts)
     characters += facts.length
+    if (place % CHUNK_SLICE === 0) await pause()
   }
   return pages
 }

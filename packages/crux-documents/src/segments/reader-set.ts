@@ -1,4 +1,5 @@
 import type { LexicalIndex } from 'crux-retrieval'
+import type { CcxiReader } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import {
   chunkFrames,
@@ -6,7 +7,7 @@ import {
   type KnownSegment,
   type PlacedRun,
 } from './document-catalog.js'
-import type { SegmentDigest } from './segment-digest.js'
+import type { Run, SegmentDigest } from './segment-digest.js'
 
 type Pause = () => Promise<void> | undefined
 
@@ -48,47 +49,48 @@ export class ReaderSet {
   /**
    * Take in a segment; call in ascending commit order, one at a time.
    *
-   * @param ccxi - Bytes of its index; undefined when it cannot be searched.
+   * @param index - Undefined when it cannot be searched.
    */
   add(
     ref: SegmentRef,
     digest: SegmentDigest,
-    ccxi: Uint8Array | undefined,
+    index: CcxiReader | undefined,
     pause: Pause,
   ): Promise<void> {
     return this.change(async () => {
       const segment: KnownSegment = { ref, digest }
-      if (ccxi !== undefined) {
-        await this.readers.index.addSegmentInSlices(ref.id, ccxi, pause)
+      if (index !== undefined) {
+        await this.readers.index.addSegmentInSlices(ref.id, index, pause)
         this.readers.add(segment)
         await pause()
       }
       this.known.set(ref.id, segment)
-      const dead = this.catalog.add(segment)
-      await pause()
-      this.readers.hide(dead)
+      const dead = await this.catalog.add(segment, pause)
+      await this.readers.hide(dead, pause)
     })
   }
 
   /**
    * Search these indexes instead of those so far; one at a time, like {@link add}.
    *
-   * @param load - Gives the bytes of a segment's index; undefined when it has none.
+   * @param load - Opens a segment's index; undefined when it has none.
    */
   async reindex(
-    load: (ref: SegmentRef, digest: SegmentDigest) => Promise<Uint8Array | undefined>,
+    load: (ref: SegmentRef, digest: SegmentDigest) => Promise<CcxiReader | undefined>,
     pause: Pause,
   ): Promise<void> {
     // Ties are ranked by the order in which segments were added, so the index is filled anew.
     const readers = new Readers(this.createIndex())
     for (const segment of this.known.values()) {
-      const ccxi = await load(segment.ref, segment.digest)
-      if (ccxi === undefined) continue
-      await readers.index.addSegmentInSlices(segment.ref.id, ccxi, pause)
+      const index = await load(segment.ref, segment.digest)
+      if (index === undefined) continue
+      await readers.index.addSegmentInSlices(segment.ref.id, index, pause)
       readers.add(segment)
       const dead = segment.digest.runs.filter((run) => !this.catalog.isLive(run))
-      readers.hide(dead.map((run) => ({ segment, run })))
-      await pause()
+      await readers.hide(
+        dead.map((run) => ({ segment, run })),
+        pause,
+      )
     }
     this.readers = readers
   }
@@ -133,17 +135,29 @@ export class Readers {
   }
 
   /** Take the chunks of these runs out of the index; those in segments that it does not hold are in none. */
-  hide(dead: readonly PlacedRun[]): void {
-    const bySegment = new Map<string, number[]>()
+  async hide(dead: readonly PlacedRun[], pause: Pause): Promise<void> {
+    const bySegment = new Map<string, Run[]>()
     for (const { segment, run } of dead) {
       if (!this.positions.has(segment.ref.id)) continue
-      const { start, end } = chunkFrames(run)
-      const frames = bySegment.get(segment.ref.id) ?? []
-      for (let frame = start; frame < end; frame++) frames.push(frame)
-      bySegment.set(segment.ref.id, frames)
+      const runs = bySegment.get(segment.ref.id)
+      if (runs === undefined) bySegment.set(segment.ref.id, [run])
+      else runs.push(run)
     }
-    for (const [segmentId, frames] of bySegment) {
-      if (frames.length > 0) this.index.hide(segmentId, frames)
+    for (const [segmentId, runs] of bySegment) {
+      await pause()
+      if (runs.some(hasChunks)) this.index.hide(segmentId, chunksOfRuns(runs))
     }
+  }
+}
+
+function hasChunks(run: Run): boolean {
+  const { start, end } = chunkFrames(run)
+  return start < end
+}
+
+function* chunksOfRuns(runs: readonly Run[]): Generator<number> {
+  for (const run of runs) {
+    const { start, end } = chunkFrames(run)
+    for (let frame = start; frame < end; frame++) yield frame
   }
 }

@@ -1,4 +1,4 @@
-import { decodeCcxm, encodeCcxm } from 'crux-segment'
+import { decodeCcxm, encodeCcxmInSlices } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import { z } from 'zod'
 
@@ -38,6 +38,9 @@ const digestHeader = z.object({
   runs: z.array(z.unknown()),
 })
 
+/** Text encoded between two looks at the clock. */
+const PIECE_CHARACTERS = 64 * 1024
+
 /** What a run's first frame says about its document. */
 export type RunHead = z.output<typeof runHead>
 
@@ -65,7 +68,11 @@ export async function encodeDigest(
   pause: () => Promise<void> | undefined,
 ): Promise<Uint8Array> {
   const offsets = Buffer.alloc(digest.offsets.length * 4)
-  for (const [frame, offset] of digest.offsets.entries()) offsets.writeUInt32LE(offset, frame * 4)
+  const view = new DataView(offsets.buffer, offsets.byteOffset, offsets.length)
+  for (let frame = 0; frame < digest.offsets.length; frame++) {
+    view.setUint32(frame * 4, digest.offsets[frame] ?? 0, true)
+    if (frame % 4096 === 0) await pause()
+  }
   const header = {
     v: 1,
     segment: ref.id,
@@ -74,14 +81,18 @@ export async function encodeDigest(
     indexable: digest.indexable,
     offsets: offsets.toString('base64'),
   }
-  const runs: string[] = []
-  for (const one of digest.runs) {
-    runs.push(JSON.stringify(one))
+  const pieces = [Buffer.from(`${JSON.stringify(header).slice(0, -1)},"runs":[\n`)]
+  let text = ''
+  for (const [i, one] of digest.runs.entries()) {
+    text += `${i === 0 ? '' : ',\n'}${JSON.stringify(one)}`
+    if (text.length >= PIECE_CHARACTERS) {
+      pieces.push(Buffer.from(text))
+      text = ''
+    }
     await pause()
   }
-  return encodeCcxm(
-    Buffer.from(`${JSON.stringify(header).slice(0, -1)},"runs":[\n${runs.join(',\n')}\n]}\n`),
-  )
+  pieces.push(Buffer.from(`${text}\n]}\n`))
+  return encodeCcxmInSlices(pieces, pause)
 }
 
 /**

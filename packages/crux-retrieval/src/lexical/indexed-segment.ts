@@ -16,8 +16,14 @@ export interface IndexedSegment {
   readonly tokens: number
 }
 
-/** Read the facts that every query needs from a segment's index. One step through its documents. */
-export function readSegment(key: string, reader: CcxiReader): IndexedSegment {
+/** Documents read between two looks at the clock. */
+const SLICE = 4096
+
+/**
+ * Read the facts that every query needs from a segment's index: one step through its documents.
+ * Yields where a pause may be taken.
+ */
+export function* readSegment(key: string, reader: CcxiReader): Generator<void, IndexedSegment> {
   const lengths = new Uint16Array(reader.totalFrames)
   const tenants = new Set<bigint>()
   let lastLow = 0
@@ -25,6 +31,7 @@ export function readSegment(key: string, reader: CcxiReader): IndexedSegment {
   let docs = 0
   let tokens = 0
   for (let doc = 0; doc < lengths.length; doc++) {
+    if (doc > 0 && doc % SLICE === 0) yield
     if (!isIndexed(reader, doc)) continue
     const length = reader.docLength(doc)
     const low = reader.docTenantLow(doc)

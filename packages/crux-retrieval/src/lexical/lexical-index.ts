@@ -64,16 +64,36 @@ class MemoryLexicalIndex implements LexicalIndex {
     private readonly maxPostingBytes: number,
   ) {}
 
-  addSegment(key: string, ccxi: Uint8Array): void {
+  addSegment(key: string, ccxi: CcxiReader | Uint8Array): void {
     this.requireAbsent(key)
-    this.place(key, openCcxi(ccxi, this.hashes))
+    const steps = readSegment(key, ccxi instanceof Uint8Array ? openCcxi(ccxi, this.hashes) : ccxi)
+    for (;;) {
+      const step = steps.next()
+      if (step.done) {
+        this.place(step.value)
+        return
+      }
+    }
   }
 
-  async addSegmentInSlices(key: string, ccxi: Uint8Array, pause: Pause): Promise<void> {
+  async addSegmentInSlices(
+    key: string,
+    ccxi: CcxiReader | Uint8Array,
+    pause: Pause,
+  ): Promise<void> {
     this.requireAbsent(key)
-    const reader = await openCcxiInSlices(ccxi, this.hashes, pause)
-    this.requireAbsent(key)
-    this.place(key, reader)
+    const reader =
+      ccxi instanceof Uint8Array ? await openCcxiInSlices(ccxi, this.hashes, pause) : ccxi
+    const steps = readSegment(key, reader)
+    for (;;) {
+      const step = steps.next()
+      if (step.done) {
+        this.requireAbsent(key)
+        this.place(step.value)
+        return
+      }
+      await pause()
+    }
   }
 
   removeSegment(key: string): boolean {
@@ -202,8 +222,8 @@ class MemoryLexicalIndex implements LexicalIndex {
     return view
   }
 
-  private place(key: string, reader: CcxiReader): void {
-    this.segments.set(key, readSegment(key, reader))
+  private place(segment: IndexedSegment): void {
+    this.segments.set(segment.key, segment)
     this.current = undefined
   }
 

@@ -1,4 +1,4 @@
-import type { Pause } from 'crux-segment'
+import type { CcxiReader, Pause } from 'crux-segment'
 
 /** What to look for. */
 export interface LexicalQuery {
@@ -54,15 +54,15 @@ export interface LexicalDoc {
 /** Searches many immutable index files as one corpus. */
 export interface LexicalIndex {
   /**
-   * Add a segment after those that are there. Costs one step through its documents and a hash over
-   * its bytes (about 1.5 ms per MiB), whatever else the index holds.
+   * Add a segment after those that are there. Costs one step through its documents, whatever else
+   * the index holds, and for bytes a hash over them (about 1.5 ms per MiB).
    *
-   * @param ccxi - Bytes of its index; kept, must not change.
+   * @param ccxi - Its index, opened, or the bytes of it; kept, must not change.
    * @throws {CruxError} `INDEX_DUPLICATE_SEGMENT`, or a code of crux-segment when the bytes are damaged.
    */
-  addSegment(key: string, ccxi: Uint8Array): void
-  /** {@link addSegment} with pauses while hashing. */
-  addSegmentInSlices(key: string, ccxi: Uint8Array, pause: Pause): Promise<void>
+  addSegment(key: string, ccxi: CcxiReader | Uint8Array): void
+  /** {@link addSegment} with pauses; the segment is there from one moment to the next. */
+  addSegmentInSlices(key: string, ccxi: CcxiReader | Uint8Array, pause: Pause): Promise<void>
   /** Take a segment out; false when it is not there. */
   removeSegment(key: string): boolean
   /**
