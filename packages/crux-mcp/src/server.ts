@@ -19,8 +19,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000
  */
 export async function startMcpServer(options: McpServerOptions): Promise<McpServer> {
   const handler = createRequestHandler(options)
-  // The plain server of Node, not a framework's: with one route that takes a POST, a framework's
-  // request objects cost about as much as everything else together (bench in apps/daemon).
+  // The plain server of Node, not a framework's: one path with two methods needs no router, and
+  // answers of one turn can be written together.
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,

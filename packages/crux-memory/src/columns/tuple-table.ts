@@ -49,6 +49,7 @@ export class FactIdTable extends HashTable {
   private readonly otherIds = new Map<number, string>()
   private readonly otherRows = new Map<string, number>()
   private readonly probe = new Int32Array(ID_WORDS)
+  private readonly bytes = Buffer.alloc(ID_WORDS * Int32Array.BYTES_PER_ELEMENT)
 
   get size(): number {
     return this.words.length / ID_WORDS
@@ -82,11 +83,10 @@ export class FactIdTable extends HashTable {
       const other = this.otherIds.get(row)
       if (other !== undefined) return other
     }
-    let id = 'f_'
     for (let i = 0; i < ID_WORDS; i++) {
-      id += (this.words.get(row * ID_WORDS + i) >>> 0).toString(16).padStart(HEX_PER_WORD, '0')
+      this.bytes.writeInt32BE(this.words.get(row * ID_WORDS + i), i * Int32Array.BYTES_PER_ELEMENT)
     }
-    return id
+    return `f_${this.bytes.toString('hex')}`
   }
 
   protected override isEqual(row: number): boolean {

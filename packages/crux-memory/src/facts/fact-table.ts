@@ -11,6 +11,7 @@ import {
   type PrivacyPolicy,
   splitPrivateEntity,
 } from '../privacy.js'
+import { RecentFacts } from './recent-facts.js'
 import { anyTimeMs, storedTimeMs } from './stored-time.js'
 
 /** No row, no owner, no entry. */
@@ -83,6 +84,7 @@ export class FactTable {
   private readonly ownerOfEntity = Column.int32()
   private readonly entityFlags = Column.uint8()
   private readonly shownOfEntity = Column.int32()
+  private readonly recent = new RecentFacts()
 
   constructor(
     readonly tenant: string,
@@ -142,17 +144,20 @@ export class FactTable {
     if (this.isDeleted(row)) return
     this.count(row, -1)
     this.flags.set(row, this.flags.get(row) | DELETED)
+    this.recent.forget(row)
   }
 
   /** @param by - Id of the fact that retired it; undefined to take the mark away. */
   setSupersededBy(row: number, by: string | undefined): void {
     this.setLink(this.supersededBy, row, 'supersededBy', by)
+    this.recent.forget(row)
   }
 
   /** Replace both bounds of world time; RFC 3339. */
   setValidity(row: number, from: string | undefined, to: string | undefined): void {
     this.setExtra(row, 'validFrom', from)
     this.setExtra(row, 'validTo', to)
+    this.recent.forget(row)
   }
 
   isDeleted(row: number): boolean {
@@ -289,6 +294,10 @@ export class FactTable {
 
   /** The fact in a row, as it stands in the journal but for the privacy policy. */
   fact(row: number): Fact {
+    return this.recent.get(row, this.readFact)
+  }
+
+  private readonly readFact = (row: number): Fact => {
     const extra = this.extras.get(row)
     const actor = this.actorOf.get(row)
     const supersedes = this.linkedId(this.supersedes, row, extra?.supersedes)
@@ -321,7 +330,7 @@ export class FactTable {
 
   /** The fact in a row as a snapshot keeps it: with the private flag of its line, before the policy. */
   storedFact(row: number): Fact {
-    return { ...this.fact(row), private: (this.flags.get(row) & STORED_PRIVATE) !== 0 }
+    return { ...this.readFact(row), private: (this.flags.get(row) & STORED_PRIVATE) !== 0 }
   }
 
   private addEntity(name: string): number {
