@@ -4,6 +4,14 @@ const BLOCK = 128
 const BLOCK_HEADER_BYTES = 3
 const EXCEPTION_BYTES = 5
 
+/** Arrays that hold one block at a time, kept as most lists are far shorter than it takes to make them. */
+interface Scratch {
+  readonly deltas: Uint32Array
+  readonly perWidth: Uint8Array
+}
+
+let scratch: Scratch | undefined
+
 /**
  * PForDelta bytes of an ascending list of 32-bit numbers. Empty for an empty list.
  *
@@ -38,7 +46,8 @@ export function writePForDelta(target: Uint8Array, at: number, ids: Uint32Array)
   writeU32(target, at, count)
   let end = at + 4
   let previous = 0
-  const deltas = new Uint32Array(Math.min(count, BLOCK))
+  scratch ??= { deltas: new Uint32Array(BLOCK), perWidth: new Uint8Array(33) }
+  const { deltas } = scratch
   for (let start = 0; start < count; start += BLOCK) {
     const length = Math.min(BLOCK, count - start)
     for (let i = 0; i < length; i++) {
@@ -47,7 +56,7 @@ export function writePForDelta(target: Uint8Array, at: number, ids: Uint32Array)
       deltas[i] = id - previous
       previous = id
     }
-    end = writeBlock(target, end, deltas, length)
+    end = writeBlock(target, end, scratch, length)
   }
   return end
 }
@@ -106,8 +115,9 @@ export function decodePForDelta(
   return { ids, end: at }
 }
 
-function writeBlock(target: Uint8Array, at: number, deltas: Uint32Array, length: number): number {
-  const width = chooseWidth(deltas, length)
+function writeBlock(target: Uint8Array, at: number, scratch: Scratch, length: number): number {
+  const { deltas } = scratch
+  const width = chooseWidth(scratch, length)
   const largest = 2 ** width - 1
   const packed = at + BLOCK_HEADER_BYTES
   const exceptionsAt = packed + Math.ceil((length * width) / 8)
@@ -131,9 +141,9 @@ function writeBlock(target: Uint8Array, at: number, deltas: Uint32Array, length:
 }
 
 /** Bits of the value that stands at nine tenths of the sorted block; at least 1. */
-function chooseWidth(deltas: Uint32Array, length: number): number {
+function chooseWidth({ deltas, perWidth }: Scratch, length: number): number {
   // Bit lengths ascend with values, so a count per bit length replaces the sort.
-  const perWidth = new Uint8Array(33)
+  perWidth.fill(0)
   for (let i = 0; i < length; i++) {
     const bits = 32 - Math.clz32(deltas[i] as number)
     perWidth[bits] = (perWidth[bits] as number) + 1

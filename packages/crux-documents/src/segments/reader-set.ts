@@ -11,6 +11,9 @@ import type { Run, SegmentDigest } from './segment-digest.js'
 
 type Pause = () => Promise<void> | undefined
 
+/** Chunks hidden between two looks at the clock. */
+const HIDE_SLICE = 4096
+
 /** The committed segments, those of them that can be searched, and which of their frames are current. */
 export class ReaderSet {
   readonly catalog = new DocumentCatalog()
@@ -134,7 +137,11 @@ export class Readers {
     this.segments.push(segment)
   }
 
-  /** Take the chunks of these runs out of the index; those in segments that it does not hold are in none. */
+  /**
+   * Take the chunks of these runs out of the index; those in segments that it does not hold are in none.
+   *
+   * @param pause - Awaited between thousands of chunks: the index then still holds the rest of them.
+   */
   async hide(dead: readonly PlacedRun[], pause: Pause): Promise<void> {
     const bySegment = new Map<string, Run[]>()
     for (const { segment, run } of dead) {
@@ -144,20 +151,19 @@ export class Readers {
       else runs.push(run)
     }
     for (const [segmentId, runs] of bySegment) {
+      let frames: number[] = []
+      for (const run of runs) {
+        const { start, end } = chunkFrames(run)
+        for (let frame = start; frame < end; frame++) {
+          frames.push(frame)
+          if (frames.length < HIDE_SLICE) continue
+          this.index.hide(segmentId, frames)
+          frames = []
+          await pause()
+        }
+      }
+      if (frames.length > 0) this.index.hide(segmentId, frames)
       await pause()
-      if (runs.some(hasChunks)) this.index.hide(segmentId, chunksOfRuns(runs))
     }
-  }
-}
-
-function hasChunks(run: Run): boolean {
-  const { start, end } = chunkFrames(run)
-  return start < end
-}
-
-function* chunksOfRuns(runs: readonly Run[]): Generator<number> {
-  for (const run of runs) {
-    const { start, end } = chunkFrames(run)
-    for (let frame = start; frame < end; frame++) yield frame
   }
 }

@@ -25,7 +25,7 @@ export async function digestSegment(
     offsets[number] = offset
     offsets[number + 1] = offset + frameLength
     runs.add(number, frame)
-    if (textOf(frame) !== undefined) indexable++
+    if (isText(frame)) indexable++
     await pause()
   }
   return { indexable, offsets, runs: runs.runs }
@@ -48,8 +48,11 @@ export async function indexSegment(
   const builder = createIndexBuilder(hashes)
   for (const [number, offset] of offsets.subarray(0, -1).entries()) {
     const frame = decodeFrame(bytes, offset)
-    const text = textOf(frame)
-    if (text !== undefined) {
+    if (isText(frame)) {
+      const { payload } = frame
+      await pause()
+      const text = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString()
+      await pause()
       const owner = tenantHash(frame.header.tenantId, hashes)
       await builder.addInSlices(number, text, owner, offset, pause)
     }
@@ -62,10 +65,9 @@ export async function indexSegment(
   )
 }
 
-/** A frame's payload as text; undefined when it is empty or not UTF-8. */
-function textOf({ payload }: Frame): string | undefined {
-  if (payload.length === 0 || !isUtf8(payload)) return undefined
-  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString()
+/** True when a frame's payload is UTF-8 and not empty. */
+function isText({ payload }: Frame): boolean {
+  return payload.length > 0 && isUtf8(payload)
 }
 
 /** Joins neighbouring frames of one stream. */

@@ -104,6 +104,7 @@ describe('TermTable', () => {
           for (const text of texts) {
             const numbers: number[] = []
             table.open(text)
+            while (table.load(piece));
             while (table.read(piece, (term) => numbers.push(term)));
             expect(numbers.map((number) => table.terms[number])).toEqual(terms(text))
           }
@@ -120,6 +121,7 @@ describe('TermTable', () => {
     const text = `${words.join(' ')} ${long} ${words.join(' ')} ${long}`
     const numbers: number[] = []
     table.open(text)
+    table.load(text.length)
     table.read(text.length, (term) => numbers.push(term))
     expect(numbers.map((number) => table.terms[number])).toEqual(terms(text))
     expect(new Set(table.terms).size).toBe(table.terms.length)

@@ -37,14 +37,29 @@ export class TermTable {
   /** Units of the text; those of words that were read are lower-cased. */
   private textUnits = new Uint16Array(0)
   private at = 0
+  private loaded = 0
 
-  /** Begin to read a text; what was left of the one before is dropped. */
+  /** Begin with a text, to be loaded next; what was left of the one before is dropped. */
   open(text: string): void {
     if (text.length > this.textUnits.length) this.textUnits = new Uint16Array(text.length * 2)
-    const { buffer } = this.textUnits
-    Buffer.from(buffer).write(text, 'utf16le')
     this.text = text
     this.at = 0
+    this.loaded = 0
+  }
+
+  /**
+   * Load about the next `most` units of the text.
+   *
+   * @returns False when all are loaded, and the text can be read.
+   */
+  load(most: number): boolean {
+    const { text, loaded } = this
+    const end = Math.min(loaded + most, text.length)
+    // One that fits is not cut, as cutting costs more than copying a short text.
+    const part = end - loaded === text.length ? text : text.slice(loaded, end)
+    Buffer.from(this.textUnits.buffer).write(part, loaded * 2, 'utf16le')
+    this.loaded = end
+    return end < text.length
   }
 
   /**

@@ -58,6 +58,8 @@ export function createIndexBuilder(hashes: Hashes): IndexBuilder {
 
 /** UTF-16 units of text between two looks at the clock: about 1 ms. */
 const TEXT_SLICE = 32 * 1024
+/** UTF-16 units of text loaded between two looks at the clock. */
+const LOAD_SLICE = 256 * 1024
 /**
  * Room at first. Small on purpose: arrays then grow while the engine still interprets, which keeps it
  * from compiling code for arrays that never grow and throwing that away (a third of a first build).
@@ -103,6 +105,7 @@ class PostingsCollector implements IndexBuilder {
     if (text === '') return
     this.startDoc(docId)
     this.table.open(text)
+    this.table.load(text.length)
     this.table.read(text.length, this.count)
     this.writePostings(0, this.seenTerms)
     this.endDoc(tenantHash, frameOffset)
@@ -118,6 +121,7 @@ class PostingsCollector implements IndexBuilder {
     if (text === '') return
     this.startDoc(docId)
     this.table.open(text)
+    while (this.table.load(LOAD_SLICE)) await pause()
     while (this.table.read(TEXT_SLICE, this.count)) await pause()
     for (let from = 0; from < this.seenTerms; from += POSTING_SLICE) {
       if (from > 0) await pause()
