@@ -192,8 +192,10 @@ class FileSegmentStore implements SegmentStore {
   private async load(add: AddSegment): Promise<boolean> {
     try {
       const { toc } = await loadSegment(this.fs, this.paths, add, this.hashes)
+      const pause = createPauser()
       for (const { streamHash, seq } of toc.lastOfStreams()) {
         mergeLastSeqs(this.lastSeqs, [[streamHash, seq]])
+        await pause()
       }
       return true
     } catch (error) {
