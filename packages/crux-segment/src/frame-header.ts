@@ -1,6 +1,6 @@
 import { isWellFormed } from 'crux-types'
 import { formatError, requireLength, requireRange } from './errors.js'
-import { checkUint, readU64, readUtf8, viewOf, writeU64 } from './little-endian.js'
+import { bufferOf, checkUint, readU64, readUtf8, viewOf, writeU64 } from './little-endian.js'
 
 /** Facts about a frame that its payload does not determine. */
 export interface FrameFields {
@@ -46,15 +46,31 @@ export function frameHeaderLength(fields: FrameFields): number {
   )
 }
 
+/** Bytes that many headers are written into, with what it takes to write numbers and text there. */
+export interface HeaderTarget {
+  readonly bytes: Buffer
+  readonly view: DataView
+}
+
+/** Make bytes ready to be written into. */
+export function headerTarget(bytes: Uint8Array): HeaderTarget {
+  return { bytes: bufferOf(bytes), view: viewOf(bytes) }
+}
+
 /**
  * Write the canonical header at `at` of `target`, which has {@link frameHeaderLength} bytes of room there.
  *
+ * @param payloadHash - BLAKE3 of the payload, 32 bytes.
  * @returns Offset just after it.
  * @throws {CruxError} `INVALID_UTF8` when a text holds an unpaired surrogate.
  */
-export function writeFrameHeader(target: Uint8Array, at: number, header: FrameHeader): number {
-  const view = viewOf(target)
-  const text = Buffer.from(target.buffer, target.byteOffset, target.byteLength)
+export function writeFrameHeader(
+  { bytes: text, view }: HeaderTarget,
+  at: number,
+  header: FrameFields,
+  payloadLength: number,
+  payloadHash: Uint8Array,
+): number {
   view.setUint16(at, TAG, true)
   let end = at + 2
   end = writeString(text, view, end, 'tenant_id', header.tenantId)
@@ -67,15 +83,18 @@ export function writeFrameHeader(target: Uint8Array, at: number, header: FrameHe
   end = writeString(text, view, end, 'ingested_at', header.ingestedAt)
   end = writeString(text, view, end, 'event_type', header.eventType)
   end = writeString(text, view, end, 'content_type', header.contentType)
-  view.setUint32(end, checkUint(header.payloadLength, 32, 'payload_len'), true)
-  target.set(header.payloadHash.subarray(0, HASH_BYTES), end + 4)
+  view.setUint32(end, checkUint(payloadLength, 32, 'payload_len'), true)
+  text.set(
+    payloadHash.length === HASH_BYTES ? payloadHash : payloadHash.subarray(0, HASH_BYTES),
+    end + 4,
+  )
   return end + 4 + HASH_BYTES
 }
 
 /** The canonical header of these facts, in bytes of its own. @throws {CruxError} `INVALID_UTF8`. */
 export function encodeFrameHeader(header: FrameHeader): Uint8Array {
   const target = new Uint8Array(frameHeaderLength(header))
-  writeFrameHeader(target, 0, header)
+  writeFrameHeader(headerTarget(target), 0, header, header.payloadLength, header.payloadHash)
   return target
 }
 
@@ -94,9 +113,12 @@ export function decodeFrameHeader(bytes: Uint8Array): FrameHeader {
       tag,
     })
   }
+  const buffer = bufferOf(bytes)
   let at = 2
   const next = (field: string): string => {
-    requireLength(`${field} of a frame header`, at + 4, bytes.length)
+    if (at + 4 > bytes.length) {
+      requireLength(`${field} of a frame header`, at + 4, bytes.length)
+    }
     const start = at + 4
     const length = view.getUint32(at, true)
     if (length > bytes.length - start) {
@@ -107,7 +129,7 @@ export function decodeFrameHeader(bytes: Uint8Array): FrameHeader {
       )
     }
     at = start + length
-    return readUtf8(bytes, start, at, field)
+    return readUtf8(buffer, start, at, field)
   }
   const tenantId = next('tenant_id')
   const streamId = next('stream_id')
@@ -123,11 +145,8 @@ export function decodeFrameHeader(bytes: Uint8Array): FrameHeader {
   requireLength('the end of a frame header', at + 4 + HASH_BYTES, bytes.length)
   const payloadLength = view.getUint32(at, true)
   const payloadHash = bytes.subarray(at + 4, at + 4 + HASH_BYTES)
-  requireRange(
-    at + 4 + HASH_BYTES === bytes.length,
-    'header_len',
-    `${bytes.length - at - 4 - HASH_BYTES} bytes follow the frame header`,
-  )
+  const left = bytes.length - at - 4 - HASH_BYTES
+  if (left !== 0) requireRange(false, 'header_len', `${left} bytes follow the frame header`)
   return {
     tenantId,
     streamId,

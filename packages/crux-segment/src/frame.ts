@@ -13,6 +13,8 @@ import {
   type FrameFields,
   type FrameHeader,
   frameHeaderLength,
+  type HeaderTarget,
+  headerTarget,
   writeFrameHeader,
 } from './frame-header.js'
 import type { Hashes } from './hashes.js'
@@ -61,44 +63,38 @@ export function frameLength(fields: FrameFields, payload: Uint8Array): number {
  * Write a frame at `at` of `target`, which has {@link frameLength} bytes of room there.
  *
  * @param digests - Of the payload.
- * @returns Its hashes (views into `target`) and its length in bytes.
+ * @returns Its hashes and its length in bytes.
  * @throws {CruxError} `INVALID_UTF8`. @throws {RangeError} When the header exceeds 65,535 bytes or `seq` is no integer.
  */
 export function writeFrame(
-  target: Uint8Array,
+  target: HeaderTarget,
   at: number,
   fields: FrameFields,
   payload: Uint8Array,
   hashes: Hashes,
   digests: PayloadDigests = digestsOf(payload, hashes),
 ): { frameLength: number; headerHash: Uint8Array; payloadHash: Uint8Array } {
-  const view = viewOf(target)
+  const { bytes, view } = target
   const headerStart = at + PREFIX_BYTES
-  const headerEnd = writeFrameHeader(target, headerStart, {
-    ...fields,
-    payloadLength: payload.length,
-    payloadHash: digests.payloadHash,
-  })
-  target.set(hashes.blake3(target.subarray(headerStart, headerEnd)), headerEnd)
+  const { payloadHash } = digests
+  const headerEnd = writeFrameHeader(target, headerStart, fields, payload.length, payloadHash)
+  const headerHash = hashes.blake3(bytes.subarray(headerStart, headerEnd))
+  bytes.set(headerHash, headerEnd)
   const payloadStart = headerEnd + HASH_BYTES
   view.setUint32(at, MAGIC, true)
   view.setUint16(at + 4, VERSION, true)
   view.setUint16(at + 6, checkUint(payloadStart - headerStart, 16, 'header_len'), true)
   view.setUint32(at + 8, checkUint(payload.length, 32, 'payload_len'), true)
-  target.set(payload, payloadStart)
+  bytes.set(payload, payloadStart)
   const payloadEnd = payloadStart + payload.length
   view.setUint32(payloadEnd, digests.payloadCrc, true)
-  return {
-    frameLength: payloadEnd + CRC_BYTES - at,
-    headerHash: target.subarray(headerEnd, payloadStart),
-    payloadHash: target.subarray(headerEnd - HASH_BYTES, headerEnd),
-  }
+  return { frameLength: payloadEnd + CRC_BYTES - at, headerHash, payloadHash }
 }
 
 /** One frame, in bytes of its own. @throws {CruxError} `INVALID_UTF8`. @throws {RangeError} As {@link writeFrame}. */
 export function encodeFrame(fields: FrameFields, payload: Uint8Array, hashes: Hashes): Uint8Array {
   const target = new Uint8Array(frameLength(fields, payload))
-  writeFrame(target, 0, fields, payload, hashes)
+  writeFrame(headerTarget(target), 0, fields, payload, hashes)
   return target
 }
 
@@ -124,22 +120,21 @@ export function decodeFrame(bytes: Uint8Array, offset = 0): Frame {
   const payloadLength = view.getUint32(offset + 8, true)
   const length = PREFIX_BYTES + headerLength + payloadLength + CRC_BYTES
   requireLength('a frame', length, bytes.length - offset)
-  requireRange(
-    headerLength >= HASH_BYTES,
-    'header_len',
-    `${headerLength} bytes leave no room for the header hash`,
-  )
+  if (headerLength < HASH_BYTES) {
+    requireRange(false, 'header_len', `${headerLength} bytes leave no room for the header hash`)
+  }
   const headerStart = offset + PREFIX_BYTES
   const payloadStart = headerStart + headerLength
   const payloadEnd = payloadStart + payloadLength
   const payload = bytes.subarray(payloadStart, payloadEnd)
-  requireCrc(`payload of the frame at ${offset}`, view.getUint32(payloadEnd, true), crc32(payload))
+  const storedCrc = view.getUint32(payloadEnd, true)
+  const crc = crc32(payload)
+  if (storedCrc !== crc) requireCrc(`payload of the frame at ${offset}`, storedCrc, crc)
   const header = decodeFrameHeader(bytes.subarray(headerStart, payloadStart - HASH_BYTES))
-  requireRange(
-    header.payloadLength === payloadLength,
-    'payload_len',
-    `the frame says ${payloadLength}, its header ${header.payloadLength}`,
-  )
+  if (header.payloadLength !== payloadLength) {
+    const both = `the frame says ${payloadLength}, its header ${header.payloadLength}`
+    requireRange(false, 'payload_len', both)
+  }
   return {
     header,
     payload,

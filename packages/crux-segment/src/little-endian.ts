@@ -21,7 +21,8 @@ export function viewOf(bytes: Uint8Array): DataView {
  */
 export function readU64(view: DataView, at: number, field: string): number {
   const value = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
-  requireRange(value <= Number.MAX_SAFE_INTEGER, field, `${value} is above 2^53 - 1`)
+  // Asked first, here and wherever there are many: to put a message together costs more than the rest.
+  if (value > Number.MAX_SAFE_INTEGER) requireRange(false, field, `${value} is above 2^53 - 1`)
   return value
 }
 
@@ -42,13 +43,18 @@ export function checkUint(value: number, bits: 16 | 32, field: string): number {
   return value
 }
 
+/** The same bytes as a `Buffer`, which reads and writes text. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
 /**
  * Text of UTF-8 bytes, a byte order mark included.
  *
  * @throws {CruxError} `INVALID_UTF8`.
  */
-export function readUtf8(bytes: Uint8Array, start: number, end: number, field: string): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
+export function readUtf8(bytes: Buffer, start: number, end: number, field: string): string {
+  const text = bytes.toString('utf8', start, end)
   // Malformed input turns into U+FFFD; only then the bytes need a closer look.
   if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) {
     throw formatError('INVALID_UTF8', `${field} is not UTF-8`, { field })

@@ -1,6 +1,14 @@
 import { crc32c } from '../checksum.js'
 import { requireLength } from '../errors.js'
-import { checkUint, copyOf, readU64, readUtf8, viewOf, writeU64 } from '../little-endian.js'
+import {
+  bufferOf,
+  checkUint,
+  copyOf,
+  readU64,
+  readUtf8,
+  viewOf,
+  writeU64,
+} from '../little-endian.js'
 
 /** A segment joined the shard: the point at which it is committed. */
 export interface AddSegment {
@@ -303,7 +311,7 @@ class RecordReader {
   text(): string {
     const length = this.view.getUint16(this.take(2), true)
     const start = this.take(length)
-    return readUtf8(this.bytes, start, start + length, 'path')
+    return readUtf8(bufferOf(this.bytes), start, start + length, 'path')
   }
 
   private take(length: number): number {

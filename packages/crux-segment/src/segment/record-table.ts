@@ -1,6 +1,6 @@
 import { crc32 } from '../checksum.js'
 import { digestsOf, type PayloadDigests, writeFrame } from '../frame.js'
-import type { FrameFields } from '../frame-header.js'
+import { type FrameFields, headerTarget } from '../frame-header.js'
 import { blake3InSlices, type Pause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { streamHash } from '../stream-hash.js'
@@ -27,9 +27,9 @@ export interface RecordTable {
   readonly digests: Uint8Array
 }
 
-/** Write frames one after the other behind the header of `target`, and list them. */
+/** Write frames one after the other behind the header of a segment, and list them. */
 export async function writeRecords(
-  target: Uint8Array,
+  bytes: Uint8Array,
   frames: readonly FrameToSeal[],
   lengths: Uint32Array,
   hashes: Hashes,
@@ -45,6 +45,7 @@ export async function writeRecords(
     payloadLengths: new Uint32Array(count),
     digests: new Uint8Array(count * 32),
   }
+  const target = headerTarget(bytes)
   let at = HEADER_BYTES
   let stream = { tenantId: '', streamType: '', streamId: '', hash: 0n }
   for (const [i, { fields, payload }] of frames.entries()) {
