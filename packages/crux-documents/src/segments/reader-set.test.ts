@@ -59,6 +59,29 @@ describe('ReaderSet', () => {
   })
 })
 
+describe('ReaderSet after a commit', () => {
+  it('starts the queries that waited one in a turn of the event loop', async () => {
+    const hashes = await loadHashes()
+    const set = new ReaderSet(() => createLexicalIndex(hashes))
+    const { ref, digest, ccxi } = await sealDocument(
+      await createMemorySegmentStore(),
+      hashes,
+      'otter',
+    )
+    let turn = 0
+    const next = () => {
+      turn++
+      setImmediate(next).unref()
+    }
+    setImmediate(next).unref()
+    const adding = set.add(ref, digest, openTrustedCcxi(ccxi), () => undefined)
+    const started = await Promise.all([1, 2, 3, 4].map(() => set.query(async () => turn)))
+    await adding
+    expect(new Set(started).size).toBe(4)
+    expect(started).toEqual([...started].sort((a, b) => a - b))
+  })
+})
+
 describe('loadIndex', () => {
   it('takes no index that lacks frames or holds those of another segment', async () => {
     const hashes = await loadHashes()

@@ -20,6 +20,7 @@ export class ReaderSet {
   private readonly known = new Map<string, KnownSegment>()
   private readers: Readers
   private changing: Promise<void> | undefined
+  private lastTurn: Promise<void> = Promise.resolve()
 
   /** @param createIndex - Makes an empty index. */
   constructor(private readonly createIndex: () => LexicalIndex) {
@@ -40,12 +41,17 @@ export class ReaderSet {
   }
 
   /**
-   * Run a query, once no commit is being taken in: it sees each commit whole or not at all.
+   * Run a query, once no commit is being taken in: it sees each commit whole or not at all. Queries
+   * that had to wait start one after the other, so that many do not hold the event loop at once.
    *
    * @param query - Has to start its search before it waits for anything.
    */
   async query<T>(query: (readers: Readers) => Promise<T>): Promise<T> {
-    while (this.changing !== undefined) await this.changing
+    while (this.changing !== undefined) {
+      await this.changing
+      this.lastTurn = this.lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+      await this.lastTurn
+    }
     return query(this.readers)
   }
 
