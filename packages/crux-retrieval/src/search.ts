@@ -1,4 +1,4 @@
-import { type Hashes, loadHashes, tenantHash } from 'crux-segment'
+import { type Hashes, loadHashes, openTrustedCcxi, tenantHash } from 'crux-segment'
 import { createPauser } from 'crux-types'
 import { createIndexBuilder } from './lexical/index-builder.js'
 import { createLexicalIndex } from './lexical/lexical-index.js'
@@ -125,7 +125,7 @@ class MemorySearch implements Search {
       segments.clear()
     }
     const key = String(this.made)
-    this.index.addSegment(key, bytes)
+    this.index.addSegment(key, openTrustedCcxi(bytes))
     segments.set(
       key,
       batch.map(([id]) => id),
