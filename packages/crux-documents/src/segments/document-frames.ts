@@ -86,14 +86,18 @@ export async function documentFrames(
     pages: pages.map(({ start }) => start),
     facts: [],
   }
-  const frames = pages.map(({ facts }, number) =>
-    frame(stream, document.docId, {
-      eventId: number === 0 ? name : `${name}:${number}`,
-      eventType: DOCUMENT_EVENT_TYPE,
-      contentType: DOCUMENT_CONTENT_TYPE,
-      payload: notText(withFacts(number === 0 ? first : { v: 1 }, facts)),
-    }),
-  )
+  const frames: FrameInput[] = []
+  for (const [number, { facts }] of pages.entries()) {
+    frames.push(
+      frame(stream, document.docId, {
+        eventId: number === 0 ? name : `${name}:${number}`,
+        eventType: DOCUMENT_EVENT_TYPE,
+        contentType: DOCUMENT_CONTENT_TYPE,
+        payload: notText(withFacts(number === 0 ? first : { v: 1 }, facts)),
+      }),
+    )
+    await pause()
+  }
   for (const [index, { chunkId }] of document.chunks.entries()) {
     frames.push(
       frame(stream, document.docId, {

@@ -10,6 +10,8 @@ import { type FrameToSeal, sortByStreamAndSeq, writeRecords } from './record-tab
 import type { SegmentFooter } from './segment-ends.js'
 import { encodeSegmentFooter, encodeSegmentHeader, segmentIdOf } from './segment-ends.js'
 
+const ZERO_SLICE_BYTES = 256 * 1024
+
 /** What becomes one segment. */
 export interface SegmentContent {
   readonly shardId: number
@@ -58,7 +60,7 @@ export async function encodeSegment(
   const fileLength = footerAt + FOOTER_BYTES
   requireRange(fileLength <= MAX_SEGMENT_BYTES, 'file_len', 'a segment holds less than 4 GiB')
 
-  const bytes = new Uint8Array(fileLength)
+  const bytes = await zeroedBytes(fileLength, pause)
   const identity = {
     shardId: content.shardId,
     epoch: content.epoch,
@@ -105,6 +107,16 @@ export async function encodeSegment(
   }
   bytes.set(encodeSegmentFooter(footer), footerAt)
   return { bytes, footer }
+}
+
+/** Zeros, with a pause after each 256 KiB: many megabytes at once take several milliseconds. */
+async function zeroedBytes(length: number, pause: Pause): Promise<Uint8Array> {
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
+  for (let at = 0; at < length; at += ZERO_SLICE_BYTES) {
+    bytes.fill(0, at, at + ZERO_SLICE_BYTES)
+    await pause()
+  }
+  return bytes
 }
 
 /** Hash of a whole segment: BLAKE3 of the hashes of its three parts. */
