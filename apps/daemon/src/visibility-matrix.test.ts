@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Daemon } from './daemon.js'
+import { startTestDaemon, temporaryFolder } from './testing/start-test-daemon.js'
+
+// Every way to read what somebody stored, over both listeners, against every state that a stored
+// thing can be in. A tool or route that is served and stands in no list below fails the test.
+
+const READERS = ['ann', 'bob', 'cyd'] as const
+type Reader = (typeof READERS)[number]
+
+/** What ann stored in tenant `work`, where bob is at home too; cyd is at home in `other`. */
+const STATES = {
+  shared: 'V-SHARED',
+  private: 'V-PRIVATE',
+  reserved: 'V-RESERVED',
+  superseded: 'V-SUPERSEDED',
+  current: 'V-CURRENT',
+  deleted: 'V-DELETED',
+  bootstrap: 'V-BOOTSTRAP',
+  session: 'V-SESSION',
+  document: 'V-DOCUMENT',
+  /** Stored over HTTP, in tenant `default`. */
+  foreignTenant: 'V-DEFAULT',
+  /** A document of tenant `other`. */
+  foreignDocument: 'V-OTHER',
+} as const
+type State = keyof typeof STATES
+
+type Tool = (name: string, args: Record<string, unknown>) => Promise<string>
+
+interface ReadPath {
+  readonly tools: readonly string[]
+  readonly read: (tool: Tool) => Promise<string>
+  readonly sees: Readonly<Record<Reader, readonly State[]>>
+}
+
+const HISTORIES = ['shared', 'private', 'decisions::x', 'current', 'deleted', 'default']
+
+async function readDocuments(tool: Tool, finder: string, tenant: string): Promise<string> {
+  const found = await tool(finder, { tenant_id: tenant, query: 'passage', contract: 'legacy' })
+  const refs = [...found.matchAll(/"chunk_ref":"([^"]+)"/g)].map((match) => match[1])
+  // Handles of the other tenant are tried as well: they are easy to guess.
+  const guessed = ['0:1', '1:1']
+  return tool('query_expand', { tenant_id: tenant, result_ids: [...refs, ...guessed] })
+}
+
+const READ_PATHS: Readonly<Record<string, ReadPath>> = {
+  query_facts: {
+    tools: ['query_facts'],
+    read: (tool) => tool('query_facts', { query: 'V-', top_k: 100 }),
+    sees: { ann: ['shared', 'private', 'current'], bob: ['shared', 'current'], cyd: [] },
+  },
+  'query_facts within a budget, retired ones too': {
+    tools: ['query_facts'],
+    read: (tool) =>
+      tool('query_facts', { query: 'V-', include_superseded: true, token_budget: 10_000 }),
+    sees: {
+      ann: ['shared', 'private', 'superseded', 'current'],
+      bob: ['shared', 'superseded', 'current'],
+      cyd: [],
+    },
+  },
+  'query_facts by the start of stored names': {
+    tools: ['query_facts'],
+    read: (tool) => tool('query_facts', { entity_prefix: '__agent::ann::', top_k: 100 }),
+    sees: { ann: ['private'], bob: [], cyd: [] },
+  },
+  memory_view: {
+    tools: ['memory_view'],
+    read: (tool) => tool('memory_view', { top_k: 100, token_budget: 10_000 }),
+    sees: {
+      ann: ['shared', 'private', 'superseded', 'current'],
+      bob: ['shared', 'superseded', 'current'],
+      cyd: [],
+    },
+  },
+  fact_history: {
+    tools: ['fact_history'],
+    read: async (tool) => {
+      const texts = HISTORIES.map((entity) => tool('fact_history', { entity, key: 'k' }))
+      return (await Promise.all(texts)).join('\n')
+    },
+    sees: {
+      ann: ['shared', 'private', 'superseded', 'current', 'deleted'],
+      bob: ['shared', 'superseded', 'current', 'deleted'],
+      cyd: [],
+    },
+  },
+  get_bootstrap: {
+    tools: ['get_bootstrap'],
+    read: (tool) => tool('get_bootstrap', { query: 'V-' }),
+    sees: { ann: ['bootstrap'], bob: ['bootstrap'], cyd: [] },
+  },
+  sessions: {
+    tools: ['get_session', 'list_sessions'],
+    read: async (tool) =>
+      (await tool('list_sessions', {})) +
+      (await tool('get_session', { session_id: 'plan' })) +
+      (await tool('get_session', { session_id: '__agent_session::ann::plan' })),
+    sees: { ann: ['session'], bob: [], cyd: [] },
+  },
+  ...Object.fromEntries(
+    ['query', 'query_scan'].flatMap((finder) => [
+      [
+        `${finder} and query_expand in work`,
+        {
+          tools: [finder, 'query_expand'],
+          read: (tool: Tool) => readDocuments(tool, finder, 'work'),
+          sees: { ann: ['document'], bob: ['document'], cyd: [] },
+        },
+      ],
+      [
+        `${finder} and query_expand in other`,
+        {
+          tools: [finder, 'query_expand'],
+          read: (tool: Tool) => readDocuments(tool, finder, 'other'),
+          sees: { ann: [], bob: [], cyd: ['foreignDocument'] },
+        },
+      ],
+    ]),
+  ),
+}
+
+/** Tools that give back no stored text; `list_entities` gives names and has a test of its own. */
+const OTHER_TOOLS = ['store_fact', 'delete_fact', 'save_session', 'list_entities']
+
+/** Routes that give back stored text. */
+const READ_ROUTES = [
+  'GET /v1/facts',
+  'GET /v1/facts/{factId}',
+  'GET /v1/local/documents',
+  'POST /v1/query/text-search',
+  'POST /v1/query/text-search/expand',
+  'GET /v1/admin/backup',
+]
+const OTHER_ROUTES = [
+  'PUT /v1/facts',
+  'DELETE /v1/facts/{factId}',
+  'POST /v1/local/ingest',
+  'POST /v1/admin/companions/rebuild',
+  'GET /v1/openapi.json',
+  'GET /healthz',
+  'GET /readyz',
+  'GET /metrics',
+  'GET /v1/version',
+]
+
+const token = (reader: Reader): string => `${reader}-${'0123456789'.repeat(4)}`
+const ADMIN = { 'x-corecrux-scopes': 'admin:read,admin:write,facts:write,query:read' }
+
+async function openFixture() {
+  const { daemon } = await startTestDaemon(await temporaryFolder(), {
+    CORECRUXD_AUTH_MODE: 'dev_scopes',
+    CRUX_AGENT_TOKENS: READERS.map((reader) => `${reader}:${token(reader)}`).join(','),
+    CORECRUXD_AGENT_TENANTS: 'ann:work,bob:work,cyd:other',
+  })
+  const toolOf =
+    (reader: Reader): Tool =>
+    (name, args) =>
+      postJson(
+        daemon.mcpUrl ?? '',
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+        { authorization: `Bearer ${token(reader)}` },
+      )
+  const ann = toolOf('ann')
+  const fact = (entity: string, value: string, more = {}): Promise<string> =>
+    ann('store_fact', { entity, key: 'k', value, ...more })
+  await fact('shared', STATES.shared)
+  await fact('private', STATES.private, { private: true })
+  await fact('decisions::x', STATES.reserved)
+  await fact('current', STATES.superseded)
+  await fact('current', STATES.current)
+  await fact('__bootstrap__::pattern:x', STATES.bootstrap)
+  const [deletedId] = /f_[0-9a-f]{32}/.exec(await fact('deleted', STATES.deleted)) ?? []
+  expect(await ann('delete_fact', { fact_id: deletedId })).toContain('deleted fact')
+  await ann('save_session', { session_id: 'plan', state: { note: STATES.session } })
+  await send(daemon, 'PUT', '/v1/facts', {
+    entity: 'default',
+    key: 'k',
+    value: STATES.foreignTenant,
+  })
+  for (const [tenant, marker] of [
+    ['work', STATES.document],
+    ['other', STATES.foreignDocument],
+  ] as const) {
+    const chunks = [{ chunk_id: 'c1', text: `a passage with ${marker}` }]
+    const documents = [{ doc_id: 'd.md', chunks }]
+    const body = { tenant_id: tenant, corpus_id: 'docs', documents }
+    expect(await send(daemon, 'POST', '/v1/local/ingest', body)).toContain('"sealed":true')
+  }
+  return { daemon, toolOf }
+}
+
+async function postJson(
+  url: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return response.text()
+}
+
+async function send(
+  daemon: Daemon,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = ADMIN,
+): Promise<string> {
+  const response = await fetch(`${daemon.httpUrl}${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return response.text()
+}
+
+function statesIn(text: string): State[] {
+  const all = Object.entries(STATES) as [State, string][]
+  return all.filter(([, marker]) => text.includes(marker)).map(([state]) => state)
+}
+
+describe('what a reader sees over MCP', () => {
+  it('is what the state of each thing allows, on every read path', async () => {
+    const { toolOf } = await openFixture()
+    for (const [name, path] of Object.entries(READ_PATHS)) {
+      for (const reader of READERS) {
+        const seen = statesIn(await path.read(toolOf(reader))).sort()
+        expect(seen, `${reader} by ${name}`).toEqual([...path.sees[reader]].sort())
+      }
+    }
+  })
+
+  it('names entities as their reader knows them', async () => {
+    const { toolOf } = await openFixture()
+    const answer = z.object({
+      result: z.object({ content: z.tuple([z.object({ text: z.string() })]) }),
+    })
+    const entities = async (reader: Reader): Promise<string> => {
+      const text = await toolOf(reader)('list_entities', {})
+      return answer.parse(JSON.parse(text)).result.content[0].text
+    }
+    expect(await entities('ann')).toBe('current\nprivate\nshared')
+    expect(await entities('bob')).toBe('current\nshared')
+    expect(await entities('cyd')).toBe('no entities found')
+  })
+
+  it('covers every tool that is listed', async () => {
+    const { daemon } = await openFixture()
+    const text = await postJson(
+      daemon.mcpUrl ?? '',
+      { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      { authorization: `Bearer ${token('ann')}` },
+    )
+    const list = z.object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
+    const listed = list.parse(JSON.parse(text)).result.tools.map(({ name }) => name)
+    const covered = new Set(Object.values(READ_PATHS).flatMap(({ tools }) => tools))
+    expect(listed.toSorted()).toEqual([...covered, ...OTHER_TOOLS].toSorted())
+  })
+})
+
+describe('what a reader sees over HTTP', () => {
+  it('is the facts of its tenant without private ones, and nothing without the scope', async () => {
+    const { daemon } = await openFixture()
+    const facts = await send(daemon, 'GET', '/v1/facts?query=V-&top_k=100')
+    expect(statesIn(facts)).toEqual(['foreignTenant'])
+    for (const route of READ_ROUTES) {
+      const [method = '', path = ''] = route.split(' ')
+      const body =
+        method === 'POST' ? { tenant_id: 'work', query: 'passage', result_ids: ['0:1'] } : undefined
+      const refused = await send(daemon, method, path, body, { 'x-corecrux-scopes': 'none' })
+      expect(JSON.parse(refused), route).toMatchObject({ status: 403, code: 'MISSING_SCOPE' })
+    }
+  })
+
+  it('covers every route that is described', async () => {
+    const { daemon } = await openFixture()
+    const text = await send(daemon, 'GET', '/v1/openapi.json')
+    const document = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+    const served = Object.entries(document.parse(JSON.parse(text)).paths).flatMap(
+      ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(served.toSorted()).toEqual([...READ_ROUTES, ...OTHER_ROUTES].toSorted())
+  })
+})
