@@ -80,7 +80,7 @@ export function passagesText({ passages, tokens, left_out, missing }: Passages):
   const notes = [
     passages.length === 0
       ? 'nothing found; `corecruxctl ingest` puts documents in'
-      : `${passages.length} passages, ${tokens} tokens${left_out === 0 ? '' : `, ${left_out} more did not fit the budget`}`,
+      : `${passages.length} ${passages.length === 1 ? 'passage' : 'passages'}, ${tokens} tokens${left_out === 0 ? '' : `, ${left_out} more did not fit the budget`}`,
     ...(missing.length === 0 ? [] : [`no document holds: ${missing.join(', ')}`]),
   ]
   return `${[...blocks, ...notes].join('\n')}\n`
