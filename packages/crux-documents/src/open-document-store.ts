@@ -6,6 +6,7 @@ import {
   type Clock,
   CruxError,
   createPauser,
+  type Pause,
   requireReadableTenant,
   requireWriter,
   toStoredTime,
@@ -218,7 +219,7 @@ class SegmentDocumentStore implements DocumentStore {
 
   private async build(
     { ref, bytes }: SealedSegment,
-    pause: () => Promise<void> | undefined,
+    pause: Pause,
     signal: AbortSignal | undefined,
   ): Promise<Built> {
     const digest = await digestSegment(bytes, this.hashes, pause)
@@ -233,9 +234,7 @@ class SegmentDocumentStore implements DocumentStore {
     }
   }
 
-  private async rebuild(
-    pause: () => Promise<void> | undefined,
-  ): Promise<{ rebuilt: number; segments: number }> {
+  private async rebuild(pause: Pause): Promise<{ rebuilt: number; segments: number }> {
     this.requireOpen()
     const { segments } = this.options
     const refs = await segments.list()
@@ -261,7 +260,7 @@ class SegmentDocumentStore implements DocumentStore {
   private async rebuildIndex(
     ref: SegmentRef,
     digest: SegmentDigest,
-    pause: () => Promise<void> | undefined,
+    pause: Pause,
   ): Promise<boolean> {
     const { bytes } = await this.options.segments.read(ref)
     const ccxi = await indexSegment(ref, bytes, digest, this.hashes, pause)

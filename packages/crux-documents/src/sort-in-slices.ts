@@ -1,3 +1,5 @@
+import type { Pause } from 'crux-types'
+
 const PIECE = 1024
 
 /**
@@ -9,7 +11,7 @@ const PIECE = 1024
 export async function sortInSlices<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<T[]> {
   let sorted: T[] = []
   for (let at = 0; at < items.length; at += PIECE) {

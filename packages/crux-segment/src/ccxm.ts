@@ -1,6 +1,6 @@
+import type { Pause } from 'crux-types'
 import { crc32c } from './checksum.js'
 import { formatError, requireCrc, requireLength, requireMagic, requireRange } from './errors.js'
-import type { Pause } from './hash-in-slices.js'
 import { checkUint, viewOf } from './little-endian.js'
 
 const MAGIC = 0x4d584343

@@ -1,7 +1,5 @@
+import type { Pause } from 'crux-types'
 import type { Hashes } from './hashes.js'
-
-/** Awaited between pieces of long work; `createPauser` of crux-types makes one. */
-export type Pause = () => Promise<void> | undefined
 
 /** Never pauses, for callers that need no other work to go on meanwhile. */
 export const noPause: Pause = () => undefined

@@ -24,7 +24,7 @@ export {
   type FrameHeader,
   frameHeaderLength,
 } from './frame-header.js'
-export { blake3InSlices, type Pause } from './hash-in-slices.js'
+export { blake3InSlices } from './hash-in-slices.js'
 export { type Hashes, loadHashes } from './hashes.js'
 export {
   decodeManifest,

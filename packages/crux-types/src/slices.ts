@@ -1,3 +1,6 @@
+/** Awaited between pieces of long work; gives a promise only when it is time to let others run. */
+export type Pause = () => Promise<void> | undefined
+
 /**
  * Gives the event loop back between pieces of long work, so that no piece holds it for long.
  *
@@ -10,7 +13,7 @@
  */
 export function createPauser(
   options: { sliceMs?: number; signal?: AbortSignal | undefined } = {},
-): () => Promise<void> | undefined {
+): Pause {
   const sliceMs = options.sliceMs ?? 4
   let started = performance.now()
   return () => {

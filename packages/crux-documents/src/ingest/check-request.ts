@@ -1,4 +1,4 @@
-import { CruxError, isWellFormed, parseTime } from 'crux-types'
+import { CruxError, isWellFormed, type Pause, parseTime } from 'crux-types'
 import type { ChunkInput, DocumentInput, IngestRequest } from '../document-store.js'
 import type { DocumentsErrorCode } from '../errors.js'
 import { canonicalJson, MAX_METADATA_DEPTH } from './canonical-json.js'
@@ -54,7 +54,7 @@ export interface CheckedDocument {
  */
 export async function checkRequest(
   request: IngestRequest,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<readonly CheckedDocument[]> {
   checkId('corpus', request.corpus, MAX_SHORT_ID_BYTES, {})
   atMost('documents', MAX_DOCUMENTS, request.documents.length)

@@ -1,4 +1,5 @@
 import { blake3InSlices, type Hashes } from 'crux-segment'
+import type { Pause } from 'crux-types'
 import type { CheckedDocument } from './check-request.js'
 
 const DIGEST_BYTES = 32
@@ -19,7 +20,7 @@ export interface EncodedDocument extends CheckedDocument {
 export async function encodeDocument(
   document: CheckedDocument,
   hashes: Hashes,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<EncodedDocument> {
   const payloads: Uint8Array[] = []
   // The document's digest, then two a chunk.

@@ -1,5 +1,6 @@
 import type { Hashes } from 'crux-segment'
 import type { FrameInput } from 'crux-storage'
+import type { Pause } from 'crux-types'
 import type { DocumentCatalog } from '../segments/document-catalog.js'
 import { type DocumentStream, documentFrames, removalFrame } from '../segments/document-frames.js'
 import type { CheckedDocument } from './check-request.js'
@@ -22,7 +23,7 @@ export interface ChangeSources {
   readonly hashes: Hashes
   readonly stream: DocumentStream
   /** Awaited between chunks. */
-  readonly pause: () => Promise<void> | undefined
+  readonly pause: Pause
   /** Told after each document. */
   readonly onProgress?: ((done: { documents: number; of: number }) => void) | undefined
 }

@@ -1,6 +1,6 @@
 import type { Hashes } from 'crux-segment'
 import type { SegmentStore } from 'crux-storage'
-import { CruxError, cutUtf8, storeTokens } from 'crux-types'
+import { CruxError, cutUtf8, type Pause, storeTokens } from 'crux-types'
 import type {
   ChunkText,
   ExpandAnswer,
@@ -48,7 +48,7 @@ const OTHER_TENANT: Failure = { kind: 'tenant_mismatch', error: 'tenant mismatch
 export async function expand(
   sources: ExpandSources,
   query: ExpandQuery,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<ExpandAnswer> {
   checkQuery(query)
   const tenant = { name: query.tenant, hash: sources.hashes.xxh64Text(query.tenant) }

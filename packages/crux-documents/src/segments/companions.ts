@@ -1,10 +1,8 @@
 import { type CcxiReader, type Hashes, openCcxiInSlices } from 'crux-segment'
 import type { SegmentRef, SegmentStore } from 'crux-storage'
-import { CruxError } from 'crux-types'
+import { CruxError, type Pause } from 'crux-types'
 import { digestSegment } from './scan-segment.js'
 import { decodeDigest, encodeDigest, type SegmentDigest } from './segment-digest.js'
-
-type Pause = () => Promise<void> | undefined
 
 /** What companions are read with. */
 export interface CompanionSources {

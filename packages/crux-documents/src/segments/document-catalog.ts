@@ -1,4 +1,5 @@
 import type { SegmentRef } from 'crux-storage'
+import type { Pause } from 'crux-types'
 import type { DocumentSummary } from '../document-store.js'
 import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
 
@@ -44,10 +45,7 @@ export class DocumentCatalog {
    * @param pause - Awaited between runs: the catalog then holds a part of the segment.
    * @returns Runs that are no longer current, of this and of earlier segments.
    */
-  async add(
-    segment: KnownSegment,
-    pause: () => Promise<void> | undefined,
-  ): Promise<readonly PlacedRun[]> {
+  async add(segment: KnownSegment, pause: Pause): Promise<readonly PlacedRun[]> {
     const dead: PlacedRun[] = []
     for (const [i, run] of segment.digest.runs.entries()) {
       if (i % RUN_SLICE === 0) await pause()

@@ -1,4 +1,5 @@
 import type { FrameInput } from 'crux-storage'
+import type { Pause } from 'crux-types'
 import { z } from 'zod'
 import { type CheckedChunk, RESERVED_CHUNK_ID_PREFIX } from '../ingest/check-request.js'
 import type { EncodedDocument } from '../ingest/revision.js'
@@ -20,8 +21,6 @@ const MAX_PAGE_CHARACTERS = 128 * 1024
 
 /** Chunks between two looks at the clock. */
 const CHUNK_SLICE = 64
-
-type Pause = () => Promise<void> | undefined
 
 const chunkFacts = z.object({
   /** The chunk's own index; its place in the document when absent. */

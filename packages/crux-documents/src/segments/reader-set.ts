@@ -1,6 +1,7 @@
 import type { LexicalIndex } from 'crux-retrieval'
 import type { CcxiReader } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
+import type { Pause } from 'crux-types'
 import {
   chunkFrames,
   DocumentCatalog,
@@ -8,8 +9,6 @@ import {
   type PlacedRun,
 } from './document-catalog.js'
 import type { Run, SegmentDigest } from './segment-digest.js'
-
-type Pause = () => Promise<void> | undefined
 
 /** Chunks hidden between two looks at the clock. */
 const HIDE_SLICE = 4096

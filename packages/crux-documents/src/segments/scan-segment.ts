@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createIndexBuilder } from 'crux-retrieval'
 import { decodeFrame, decodeSegment, type Frame, type Hashes, tenantHash } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
+import type { Pause } from 'crux-types'
 import { DOCUMENT_EVENT_TYPE, parseDocumentHead } from './document-frames.js'
 import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
 
@@ -14,7 +15,7 @@ import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
 export async function digestSegment(
   bytes: Uint8Array,
   hashes: Hashes,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<SegmentDigest> {
   const { entries } = await decodeSegment(bytes, hashes, { verify: 'quick' }, pause)
   const offsets = new Uint32Array(entries.length + 1)
@@ -43,7 +44,7 @@ export async function indexSegment(
   bytes: Uint8Array,
   { offsets }: SegmentDigest,
   hashes: Hashes,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<Uint8Array | undefined> {
   const builder = createIndexBuilder(hashes)
   for (const [number, offset] of offsets.subarray(0, -1).entries()) {

@@ -1,5 +1,6 @@
 import { decodeCcxm, encodeCcxmInSlices } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
+import type { Pause } from 'crux-types'
 import { z } from 'zod'
 
 const runHead = z.object({
@@ -64,7 +65,7 @@ export interface SegmentDigest {
 export async function encodeDigest(
   ref: SegmentRef,
   digest: SegmentDigest,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<Uint8Array> {
   const offsets = Buffer.alloc(digest.offsets.length * 4)
   const view = new DataView(offsets.buffer, offsets.byteOffset, offsets.length)
@@ -104,7 +105,7 @@ export async function encodeDigest(
 export async function decodeDigest(
   ref: SegmentRef,
   bytes: Uint8Array,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<SegmentDigest | undefined> {
   // One line for the header, one for each run, and the end: so that no step parses all of it.
   const [first, ...lines] = payloadLines(bytes)

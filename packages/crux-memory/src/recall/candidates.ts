@@ -1,8 +1,8 @@
+import type { Pause } from 'crux-types'
 import { type FactTable, NONE } from '../facts/fact-table.js'
 import { privateEntity } from '../privacy.js'
 import type { RowSet } from '../text/row-set.js'
 import type { TenantIndex } from '../text/tenant-index.js'
-import type { Pause } from '../text/token-index.js'
 import { termsOf } from '../text/white-space.js'
 import type { Sight } from './sight.js'
 

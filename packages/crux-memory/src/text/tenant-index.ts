@@ -1,8 +1,9 @@
+import type { Pause } from 'crux-types'
 import { type FactTable, NONE } from '../facts/fact-table.js'
 import { splitPrivateEntity } from '../privacy.js'
 import { RowSet } from './row-set.js'
 import { SortedNames } from './sorted-names.js'
-import { type Pause, TokenIndex } from './token-index.js'
+import { TokenIndex } from './token-index.js'
 
 /** With more rows than this to index, a read looks at their text instead. */
 const MAX_ROWS_TO_WAIT_FOR = 2000

@@ -1,3 +1,4 @@
+import type { Pause } from 'crux-types'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
 import { GramTable } from './gram-table.js'
 import { PostingLists } from './posting-lists.js'
@@ -8,9 +9,6 @@ const GRAM = 3
 const PAD = 0xff
 /** Longer tokens are looked through one by one: their grams would say little and cost much. */
 const MAX_GRAM_TOKEN_BYTES = 8192
-
-/** Called between pieces of work; a promise asks to wait for it. */
-export type Pause = () => Promise<void> | undefined
 
 /**
  * Finds the rows whose text holds a term as a substring.

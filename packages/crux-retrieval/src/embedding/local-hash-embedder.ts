@@ -1,5 +1,5 @@
 import { type Hashes, loadHashes } from 'crux-segment'
-import { createPauser } from 'crux-types'
+import { createPauser, type Pause } from 'crux-types'
 import type { Embedder } from './embedder.js'
 
 const WORDS = /[\p{Alphabetic}\p{N}]+/gu
@@ -51,7 +51,7 @@ async function embedText(
   text: string,
   dims: number,
   hashes: Hashes,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<Float32Array> {
   const sums = new Float64Array(dims)
   let previous: string | undefined

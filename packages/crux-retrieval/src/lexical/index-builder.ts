@@ -4,10 +4,9 @@ import {
   encodeCcxiInSlices,
   type Hashes,
   type IndexedDoc,
-  type Pause,
   type TermPostings,
 } from 'crux-segment'
-import { CruxError } from 'crux-types'
+import { CruxError, type Pause } from 'crux-types'
 import { TermTable } from '../analyser/term-table.js'
 import type { RetrievalErrorCode } from '../errors.js'
 import { orderByHash } from './order-by-hash.js'

@@ -1,12 +1,5 @@
-import {
-  type CcxiReader,
-  type Hashes,
-  openCcxi,
-  openCcxiInSlices,
-  type Pause,
-  tenantHash,
-} from 'crux-segment'
-import { CruxError, createPauser } from 'crux-types'
+import { type CcxiReader, type Hashes, openCcxi, openCcxiInSlices, tenantHash } from 'crux-segment'
+import { CruxError, createPauser, type Pause } from 'crux-types'
 import { analyse } from '../analyser/analyse.js'
 import type { RetrievalErrorCode } from '../errors.js'
 import {

@@ -1,4 +1,5 @@
-import type { CcxiReader, Pause } from 'crux-segment'
+import type { CcxiReader } from 'crux-segment'
+import type { Pause } from 'crux-types'
 
 /** What to look for. */
 export interface LexicalQuery {

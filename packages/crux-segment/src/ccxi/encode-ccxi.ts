@@ -1,4 +1,5 @@
-import { noPause, type Pause } from '../hash-in-slices.js'
+import type { Pause } from 'crux-types'
+import { noPause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { checkUint, viewOf, writeU64 } from '../little-endian.js'
 import { maxPForDeltaBytes, writePForDelta } from '../pfordelta.js'

@@ -1,5 +1,6 @@
+import type { Pause } from 'crux-types'
 import { formatError, requireHash, requireLength, requireMagic, requireRange } from '../errors.js'
-import { blake3InSlices, noPause, type Pause } from '../hash-in-slices.js'
+import { blake3InSlices, noPause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { readU64, viewOf } from '../little-endian.js'
 import { decodePForDelta } from '../pfordelta.js'

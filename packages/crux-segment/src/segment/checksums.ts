@@ -1,5 +1,5 @@
+import type { Pause } from 'crux-types'
 import { crc32c } from '../checksum.js'
-import type { Pause } from '../hash-in-slices.js'
 import { CRC_BLOCK_BYTES } from './layout.js'
 
 const SLICE_BYTES = 256 * 1024

@@ -1,5 +1,5 @@
+import type { Pause } from 'crux-types'
 import { formatError, requireCrc } from '../errors.js'
-import type { Pause } from '../hash-in-slices.js'
 import { readU64, viewOf } from '../little-endian.js'
 import { crcInSlices } from './checksums.js'
 import {

@@ -1,6 +1,7 @@
+import type { Pause } from 'crux-types'
 import { formatError, requireCrc, requireHash, requireLength, requireRange } from '../errors.js'
 import { decodeFrame, type Frame, verifyFrame } from '../frame.js'
-import { blake3InSlices, noPause, type Pause } from '../hash-in-slices.js'
+import { blake3InSlices, noPause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { viewOf } from '../little-endian.js'
 import { streamHash } from '../stream-hash.js'

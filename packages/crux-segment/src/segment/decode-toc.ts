@@ -1,3 +1,4 @@
+import type { Pause } from 'crux-types'
 import { crc32c } from '../checksum.js'
 import {
   formatError,
@@ -7,7 +8,7 @@ import {
   requireMagic,
   requireRange,
 } from '../errors.js'
-import { noPause, type Pause } from '../hash-in-slices.js'
+import { noPause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { copyOf, readU64, viewOf } from '../little-endian.js'
 import { checksumsOf } from './checksums.js'

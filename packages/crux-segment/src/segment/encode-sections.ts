@@ -1,4 +1,4 @@
-import type { Pause } from '../hash-in-slices.js'
+import type { Pause } from 'crux-types'
 import type { Hashes } from '../hashes.js'
 import { viewOf, writeU64 } from '../little-endian.js'
 import { crcInSlices } from './checksums.js'

@@ -1,6 +1,7 @@
+import type { Pause } from 'crux-types'
 import { requireRange } from '../errors.js'
 import { frameLength } from '../frame.js'
-import { blake3InSlices, noPause, type Pause } from '../hash-in-slices.js'
+import { blake3InSlices, noPause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { checksumsOf } from './checksums.js'
 import { planBlocks, sectionsLength, writeSections } from './encode-sections.js'

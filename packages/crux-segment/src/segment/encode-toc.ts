@@ -1,5 +1,6 @@
+import type { Pause } from 'crux-types'
 import { crc32c } from '../checksum.js'
-import { blake3InSlices, type Pause } from '../hash-in-slices.js'
+import { blake3InSlices } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { viewOf, writeU64 } from '../little-endian.js'
 import { checksumsOf } from './checksums.js'

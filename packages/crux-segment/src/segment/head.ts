@@ -1,6 +1,7 @@
+import type { Pause } from 'crux-types'
 import { crc32c } from '../checksum.js'
 import { decodeFrame, type Frame } from '../frame.js'
-import { noPause, type Pause } from '../hash-in-slices.js'
+import { noPause } from '../hash-in-slices.js'
 import { readU64, viewOf, writeU64 } from '../little-endian.js'
 import { crcInSlices } from './checksums.js'
 import { HEADER_BYTES } from './layout.js'

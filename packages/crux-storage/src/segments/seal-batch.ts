@@ -7,7 +7,7 @@ import {
   sealReceiptId,
   streamHash,
 } from 'crux-segment'
-import { CruxError, createPauser, toStoredTime } from 'crux-types'
+import { CruxError, createPauser, type Pause, toStoredTime } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import type {
   Companion,
@@ -148,7 +148,7 @@ async function assignSeqs(
   inputs: readonly FrameInput[],
   place: SealPlace,
   hashes: Hashes,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<{ frames: readonly FrameToSeal[]; lastSeqs: LastSeqs }> {
   if (inputs.length === 0) throw invalid('a batch needs at least one frame')
   const ingestedAt = toStoredTime(place.now)
