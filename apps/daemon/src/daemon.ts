@@ -3,7 +3,7 @@ import { type McpServer, type Services, startMcpServer } from 'crux-mcp'
 import { createLocalHashEmbedder, semanticProfile } from 'crux-retrieval'
 import { loadHashes } from 'crux-segment'
 import { openDataDirectory } from 'crux-storage'
-import { ANONYMOUS, type Clock, CruxError } from 'crux-types'
+import { ANONYMOUS, type Clock, CruxError, messageOf } from 'crux-types'
 import { openBackup, removeStaleStages } from './backup/backup.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
@@ -242,8 +242,4 @@ async function drain(
   if (isDone) return
   log.warn({ limitMs }, 'requests were still in flight at the end of the drain time')
   http.closeNow()
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

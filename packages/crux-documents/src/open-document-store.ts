@@ -6,6 +6,7 @@ import {
   type Clock,
   CruxError,
   createPauser,
+  messageOf,
   type Pause,
   requireReadableTenant,
   requireWriter,
@@ -26,7 +27,7 @@ import { type CheckedDocument, checkRequest } from './ingest/check-request.js'
 import { selectChanges } from './ingest/select-changes.js'
 import { expand } from './retrieve/expand.js'
 import { search } from './retrieve/search.js'
-import { type CompanionSources, loadDigest, loadIndex, messageOf } from './segments/companions.js'
+import { type CompanionSources, loadDigest, loadIndex } from './segments/companions.js'
 import { ReaderSet } from './segments/reader-set.js'
 import { digestSegment, indexSegment } from './segments/scan-segment.js'
 import { encodeDigest, type SegmentDigest } from './segments/segment-digest.js'

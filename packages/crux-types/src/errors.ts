@@ -27,6 +27,11 @@ export function hasCode<Code extends string>(
   return error instanceof CruxError && (codes as readonly string[]).includes(error.code)
 }
 
+/** What a thrown value says, whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
 /**
  * Codes thrown by crux-types.
  *

@@ -16,7 +16,7 @@ export {
   toResponseTime,
   toStoredTime,
 } from './clock.js'
-export { CruxError, hasCode, type TypesErrorCode } from './errors.js'
+export { CruxError, hasCode, messageOf, type TypesErrorCode } from './errors.js'
 export { type IdSource, uuidHex } from './ids.js'
 export { createPauser, type Pause } from './slices.js'
 export { assertTenant, isTenant, MAX_TENANT_LENGTH } from './tenant.js'

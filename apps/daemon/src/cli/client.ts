@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import { z } from 'zod'
 import type { DaemonErrorCode } from '../errors.js'
 
@@ -112,5 +112,5 @@ function reasonOf(cause: unknown): string {
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause
   if (reason instanceof AggregateError && reason.errors[0] instanceof Error)
     reason = reason.errors[0]
-  return reason instanceof Error ? reason.message : String(reason)
+  return messageOf(reason)
 }

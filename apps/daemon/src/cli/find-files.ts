@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import type { DaemonErrorCode } from '../errors.js'
 
 /** A file to ingest. */
@@ -54,7 +54,7 @@ async function inspect(path: string): Promise<Stats> {
   } catch (cause) {
     throw new CruxError<DaemonErrorCode>(
       'INPUT_UNREADABLE',
-      `${path} cannot be read (${cause instanceof Error ? cause.message : cause}); check the path`,
+      `${path} cannot be read (${messageOf(cause)}); check the path`,
       { cause, data: { path } },
     )
   }
@@ -68,7 +68,7 @@ async function walk(
 ): Promise<void> {
   const folder = join(root, below)
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    problems.push({ path: folder, reason: error instanceof Error ? error.message : String(error) })
+    problems.push({ path: folder, reason: messageOf(error) })
     return []
   })
   for (const entry of entries) {

@@ -1,6 +1,7 @@
 import { type FileHandle, open as openFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { chunkMarkdown, chunkText, titleOf } from 'crux-documents'
+import { messageOf } from 'crux-types'
 import type { FoundFile } from './find-files.js'
 
 /** A document as the daemon takes it, or why there is none. */
@@ -30,7 +31,7 @@ export async function readDocument(
   try {
     bytes = (await readUnchanged(file.path, open)) ?? (await readUnchanged(file.path, open))
   } catch (error) {
-    return { reason: error instanceof Error ? error.message : String(error) }
+    return { reason: messageOf(error) }
   }
   if (bytes === undefined) return { reason: 'it kept changing while it was read; ingest it again' }
   if (bytes.length > MAX_FILE_BYTES) {

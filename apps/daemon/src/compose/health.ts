@@ -1,3 +1,4 @@
+import { messageOf } from 'crux-types'
 /** One condition of being ready. */
 export interface HealthCheck {
   readonly name: string
@@ -76,7 +77,7 @@ async function capacityProblem(room: () => Promise<DiskRoom>): Promise<string | 
     if (freeBytes >= MIN_FREE_BYTES) return undefined
     return `the file system of the data directory has ${freeBytes} bytes free; make room`
   } catch (error) {
-    return `the data directory cannot be examined (${error instanceof Error ? error.message : error})`
+    return `the data directory cannot be examined (${messageOf(error)})`
   }
 }
 

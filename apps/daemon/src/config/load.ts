@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { isLoopbackHost } from 'crux-mcp'
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import type { z } from 'zod'
 import type { DaemonErrorCode } from '../errors.js'
 import { nearestName } from './nearest-name.js'
@@ -119,7 +119,7 @@ async function readYaml(sources: ConfigSources): Promise<ReadonlyMap<string, str
   } catch (cause) {
     throw new CruxError<DaemonErrorCode>(
       'CONFIG_INVALID',
-      `configuration file ${path} cannot be read (${cause instanceof Error ? cause.message : cause}); mend its permissions or set CORECRUXD_CONFIG_PATH`,
+      `configuration file ${path} cannot be read (${messageOf(cause)}); mend its permissions or set CORECRUXD_CONFIG_PATH`,
       { cause },
     )
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import type { DaemonErrorCode } from '../errors.js'
 import type { HttpApp } from './app.js'
 
@@ -93,7 +93,7 @@ function systemReason(cause: unknown): string {
       return cause.data.reason
     }
   }
-  return cause instanceof Error ? cause.message : String(cause)
+  return messageOf(cause)
 }
 
 function urlHost(host: string): string {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { PARSE_ERROR, UPSTREAM_ERROR } from 'crux-mcp'
+import { messageOf } from 'crux-types'
 import { type InputLine, readLines } from './lines.js'
 import { type SpawnPlan, spawnDaemon } from './spawn-daemon.js'
 import { openUpstream, type UpstreamReply } from './upstream.js'
@@ -125,7 +126,7 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
     return 0
   } catch (error) {
     if (signal.aborted || isClosedPipe(error)) return 0
-    say(`cannot go on: ${error instanceof Error ? error.message : String(error)}`)
+    say(`cannot go on: ${messageOf(error)}`)
     return 1
   } finally {
     signal.removeEventListener('abort', stop)

@@ -1,6 +1,6 @@
 import { type CcxiReader, type Hashes, openCcxiInSlices } from 'crux-segment'
 import type { SegmentRef, SegmentStore } from 'crux-storage'
-import { CruxError, type Pause } from 'crux-types'
+import { CruxError, messageOf, type Pause } from 'crux-types'
 import { digestSegment } from './scan-segment.js'
 import { decodeDigest, encodeDigest, type SegmentDigest } from './segment-digest.js'
 
@@ -77,9 +77,4 @@ async function covers(index: CcxiReader, digest: SegmentDigest, pause: Pause): P
     if (indexed % 1024 === 0) await pause()
   }
   return indexed === digest.indexable
-}
-
-/** The sentence of an error, whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,4 @@
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import { inspectJson, MAX_JSON_DEPTH } from './inspect-json.js'
 import { parseInWorker } from './parse-worker.js'
@@ -53,7 +53,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson | Promise<ParsedJson> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error), error)
+    throw invalid(messageOf(error), error)
   }
   const hasEscapes = text.includes('\\u')
   if (!hasEscapes && text.length < TOO_SHORT_TO_BE_DEEP) return { value, hasLoneSurrogate: false }

@@ -8,7 +8,7 @@ import {
   loadHashes,
   type SegmentFooter,
 } from 'crux-segment'
-import { type Clock, CruxError, createPauser, hasCode, systemClock } from 'crux-types'
+import { type Clock, CruxError, createPauser, hasCode, messageOf, systemClock } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import { ensureDirectory } from '../fs/ensure-directory.js'
 import { nodeFs } from '../fs/node-fs.js'
@@ -84,7 +84,7 @@ export async function openFileSegmentStore(
     if (cause instanceof CruxError || systemCode(cause) === undefined) throw cause
     throw new CruxError<StorageErrorCode>(
       'DATA_DIR_UNUSABLE',
-      `segments in ${options.dir} cannot be opened: ${cause instanceof Error ? cause.message : cause}; check permissions, space and the disk`,
+      `segments in ${options.dir} cannot be opened: ${messageOf(cause)}; check permissions, space and the disk`,
       { cause, data: { path: options.dir } },
     )
   }

@@ -8,7 +8,7 @@ import {
   type ManifestRecord,
   type UnknownRecord,
 } from 'crux-segment'
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import type { StorageFile, StorageFs } from '../fs/storage-fs.js'
 import { readWholeFile, replaceFile } from '../fs/whole-file.js'
@@ -131,11 +131,7 @@ function decode(bytes: Uint8Array, paths: ShardPaths) {
   try {
     return decodeManifest(bytes)
   } catch (cause) {
-    throw corrupt(
-      paths,
-      `${cause instanceof Error ? cause.message : String(cause)}; restore it from a backup`,
-      cause,
-    )
+    throw corrupt(paths, `${messageOf(cause)}; restore it from a backup`, cause)
   }
 }
 

@@ -7,7 +7,7 @@ import {
   sealReceiptId,
   streamHash,
 } from 'crux-segment'
-import { CruxError, createPauser, type Pause, toStoredTime } from 'crux-types'
+import { CruxError, createPauser, messageOf, type Pause, toStoredTime } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import type {
   Companion,
@@ -128,7 +128,7 @@ export async function buildCompanions(
     return await batch.companions(sealed)
   } catch (error) {
     batch.signal?.throwIfAborted()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     onWarning(`segment ${sealed.ref.seq} has no companions, rebuild them: ${why}`)
     return []
   }
@@ -194,7 +194,7 @@ function hashOf(input: FrameInput, hashes: Hashes): bigint {
   try {
     return streamHash(input.tenantId, input.streamType, input.streamId, hashes)
   } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error), error)
+    throw invalid(messageOf(error), error)
   }
 }
 

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { CruxError } from 'crux-types'
+import { CruxError, messageOf } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import { type StorageFs, systemCode } from '../fs/storage-fs.js'
 import { readWholeFile } from '../fs/whole-file.js'
@@ -64,7 +64,7 @@ export class ShardFiles {
       }
       await this.fs.syncDirectory(this.paths.segments)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       this.onWarning(`files of ${stem} are still there, the next start sees to them: ${why}`)
     }
   }
