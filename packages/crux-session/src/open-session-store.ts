@@ -1,4 +1,4 @@
-import type { Journal, Position } from 'crux-storage'
+import { forEachStateLine, type Journal, type Position } from 'crux-storage'
 import {
   assertTenant,
   type Caller,
@@ -87,10 +87,11 @@ export async function openSessionStore(options: SessionStoreOptions): Promise<Se
   const snapshot = await journal.loadSnapshot(STREAM)
   if (snapshot !== undefined) {
     const pause = createPauser()
-    for await (const { at, bytes } of readSnapshot(snapshot.state)) {
+    await forEachStateLine(snapshot.state, (line) => {
+      const { at, bytes } = readSnapshotLine(line)
       applyBytes(bytes, at, 'the snapshot')
-      await pause()
-    }
+      return pause()
+    })
     applied = snapshot.at
   }
   await journal.follow(
@@ -263,20 +264,9 @@ async function* writeSnapshot(kept: readonly Kept[]): AsyncIterable<Uint8Array> 
   }
 }
 
-async function* readSnapshot(
-  state: AsyncIterable<Uint8Array>,
-): AsyncIterable<{ at: Position | undefined; bytes: Uint8Array }> {
-  let rest: Uint8Array = Buffer.alloc(0)
-  for await (const chunk of state) {
-    const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk])
-    let start = 0
-    for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
-      const line = bytes.subarray(start, end)
-      const space = line.indexOf(0x20)
-      const at = line.toString('latin1', 0, space)
-      yield { at: at === '-' ? undefined : Number(at), bytes: line.subarray(space + 1) }
-      start = end + 1
-    }
-    rest = bytes.subarray(start)
-  }
+/** A line that `writeSnapshot` wrote. */
+function readSnapshotLine(line: Buffer): { at: Position | undefined; bytes: Uint8Array } {
+  const space = line.indexOf(0x20)
+  const at = line.toString('latin1', 0, space)
+  return { at: at === '-' ? undefined : Number(at), bytes: line.subarray(space + 1) }
 }

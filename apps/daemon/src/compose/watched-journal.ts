@@ -1,4 +1,4 @@
-import type { Journal, StorageErrorCode } from 'crux-storage'
+import { type Journal, type StorageErrorCode, streamOfKey } from 'crux-storage'
 import { type Clock, hasCode } from 'crux-types'
 
 /** What happens on a journal, for snapshots, health and metrics. */
@@ -24,7 +24,10 @@ export function watchJournal(journal: Journal, events: JournalEvents, clock: Clo
       const started = clock.now()
       try {
         const positions = await journal.append(records, expect)
-        events.appended(streamOf(records[0]?.key), (clock.now() - started) / 1000)
+        events.appended(
+          streamOfKey(records[0]?.key ?? '') ?? 'unknown',
+          (clock.now() - started) / 1000,
+        )
         return positions
       } catch (error) {
         if (!hasCode(error, ...WRITERS_OWN)) events.failed(error)
@@ -46,9 +49,4 @@ export function watchJournal(journal: Journal, events: JournalEvents, clock: Clo
     erase: (stream, keys, keep) => journal.erase(stream, keys, keep),
     close: () => journal.close(),
   }
-}
-
-/** The middle part of `<tenant>/<stream>/<id>`. */
-function streamOf(key: string | undefined): string {
-  return key?.split('/')[1] ?? 'unknown'
 }

@@ -1,3 +1,4 @@
+import { forEachStateLine } from 'crux-storage'
 import { createPauser } from 'crux-types'
 import type { FactProjection } from './fact-projection.js'
 import type { FactTable } from './fact-table.js'
@@ -38,18 +39,10 @@ export async function readFactSnapshot(
   onWarning: (message: string) => void,
 ): Promise<void> {
   const pause = createPauser()
-  let rest: Uint8Array = Buffer.alloc(0)
-  for await (const chunk of state) {
-    const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk])
-    let start = 0
-    for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
-      restoreLine(projection, bytes.toString('utf8', start, end), onWarning)
-      start = end + 1
-      const waiting = pause()
-      if (waiting !== undefined) await waiting
-    }
-    rest = bytes.subarray(start)
-  }
+  await forEachStateLine(state, (line) => {
+    restoreLine(projection, line.toString(), onWarning)
+    return pause()
+  })
 }
 
 function restoreLine(
