@@ -125,6 +125,39 @@ describe('startDaemon', () => {
     }
   })
 
+  it('says the same of its ranking over HTTP and over MCP', async () => {
+    const { daemon } = await start(await temporaryFolder())
+    const post = async (path: string, body: unknown): Promise<unknown> => {
+      const response = await fetch(`${daemon.httpUrl}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return response.json()
+    }
+    const chunks = [{ chunk_id: 'c1', text: 'quartz veins' }]
+    await post('/v1/local/ingest', {
+      tenant_id: 't',
+      corpus_id: 'docs',
+      documents: [{ doc_id: 'd.md', chunks }],
+    })
+    const shared = z.object({
+      source_label: z.string(),
+      score_space: z.literal('bm25_lexical'),
+      score_merge_rule: z.string(),
+      mixed_profile_merge_rule: z.string(),
+      semantic_profile_id: z.null(),
+      local_semantic_profile_id: z.string(),
+      local_semantic_profile: z.looseObject({ model: z.literal('crux-local-hash-v1') }),
+      embedding_fingerprint: z.looseObject({}),
+    })
+    const withMeta = z.object({ meta: shared })
+    const question = { tenant_id: 't', query: 'quartz' }
+    const overHttp = withMeta.parse(await post('/v1/query/text-search', question))
+    const text = await callTool(daemon, 'query', { ...question, contract: 'legacy' })
+    expect(withMeta.parse(JSON.parse(text))).toEqual(overHttp)
+  })
+
   it('refuses MCP outside loopback without agent tokens (MCP-11.1-bind-guard)', async () => {
     const dataDir = await temporaryFolder()
     const refused = start(dataDir, { CORECRUXD_MCP_HOST: '0.0.0.0' })

@@ -44,3 +44,10 @@ export {
 } from './tools/define-tool.js'
 export { listedTool } from './tools/list-tools.js'
 export { tools } from './tools/registry.js'
+export { resultId } from './tools/retrieval/search-hits.js'
+export {
+  type HitLabels,
+  hitLabels,
+  retrievalMeta,
+  SOURCE_LABEL,
+} from './tools/retrieval/semantic-labels.js'

@@ -1,5 +1,12 @@
 import type { SearchAnswer, SearchHit } from 'crux-documents'
-import { reportCoverage } from 'crux-mcp'
+import {
+  type HitLabels,
+  hitLabels,
+  reportCoverage,
+  resultId,
+  retrievalMeta,
+  SOURCE_LABEL,
+} from 'crux-mcp'
 import { greedyWithinBudget } from 'crux-retrieval'
 import { z } from 'zod'
 import type { HttpDependencies } from '../dependencies.js'
@@ -7,7 +14,6 @@ import { ProblemError } from '../problem.js'
 import { defineRoute, type Route } from '../route.js'
 
 const READ = ['query:read', 'admin:read']
-const SOURCE = 'local_tenant_index'
 const MAX_HITS = 100
 /** Candidates looked at when a token budget chooses among them. */
 const BUDGET_POOL = 1000
@@ -100,12 +106,16 @@ export function textSearchRoutes({
           ...(body.min_score === undefined ? {} : { minScore: body.min_score }),
         })
         const budgeted = withinBudget(answer.hits, body.token_budget, wanted, isScan)
+        const labels = hitLabels(answer.scoreSpace, services)
         return {
           status: 200,
           json: {
-            results: budgeted.hits.map((hit, i) => resultRow(hit, i + 1, answer)),
+            results: budgeted.hits.map((hit, i) => resultRow(hit, i + 1, labels)),
             coverage: reportCoverage(answer.coverage),
-            meta: searchMeta(answer, performance.now() - started),
+            meta: {
+              ...searchMeta(answer, performance.now() - started),
+              ...retrievalMeta(labels, answer.scoreMergeRule, services),
+            },
             ...(isScan ? { scan_mode: true } : {}),
             ...budgeted.report,
           },
@@ -151,7 +161,7 @@ export function textSearchRoutes({
               token_count: chunk.tokenCount,
             })),
             tokens_loaded: answer.tokensLoaded,
-            meta: { source_label: SOURCE, not_found: answer.errors.length },
+            meta: { source_label: SOURCE_LABEL, not_found: answer.errors.length },
             ...(body.include_text
               ? {
                   content: answer.content.map((chunk) => ({
@@ -223,18 +233,15 @@ function withinBudget(
   }
 }
 
-function resultRow(hit: SearchHit, rank: number, answer: SearchAnswer): Record<string, unknown> {
+function resultRow(hit: SearchHit, rank: number, labels: HitLabels): Record<string, unknown> {
   return {
-    result_id: `${hit.segmentIndex}:${hit.docId}`,
+    result_id: resultId(hit),
     chunk_ref: hit.chunkRef,
     rank,
     segment_index: hit.segmentIndex,
     doc_id: hit.docId,
     score: hit.score,
-    source_label: SOURCE,
-    score_space: answer.scoreSpace,
-    semantic_profile_id: null,
-    local_semantic_profile_id: null,
+    ...labels,
     frame_offset: hit.frameOffset,
     token_count: hit.docLengthTokens,
   }
@@ -247,14 +254,6 @@ function searchMeta(answer: SearchAnswer, tookMs: number): Record<string, unknow
     segments_searched: answer.segmentsSearched,
     total_docs: answer.totalDocs,
     total_candidates: answer.totalCandidates,
-    source_label: SOURCE,
-    score_space: answer.scoreSpace,
-    score_merge_rule: answer.scoreMergeRule,
-    mixed_profile_merge_rule: null,
     dense_lane_active: false,
-    semantic_profile_id: null,
-    local_semantic_profile_id: null,
-    local_semantic_profile: null,
-    embedding_fingerprint: null,
   }
 }
