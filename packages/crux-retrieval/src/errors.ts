@@ -5,6 +5,7 @@
  * - `INDEX_UNKNOWN_SEGMENT`: no segment of that key is in the index; `data.segment`.
  * - `INDEX_DOC_ORDER`: a document was added with a number not above the one before; `data.docId`.
  * - `INDEX_FINISHED`: an index builder was used after it gave its bytes.
+ * - `ANALYSER_UNKNOWN`: an index names an analyser that is not here; `data.version`.
  * - `COLLECTION_INVALID`: a test collection cannot be read; `data.line`, from 1.
  *
  * Damaged index bytes are reported with the codes of crux-segment.
@@ -14,4 +15,5 @@ export type RetrievalErrorCode =
   | 'INDEX_UNKNOWN_SEGMENT'
   | 'INDEX_DOC_ORDER'
   | 'INDEX_FINISHED'
+  | 'ANALYSER_UNKNOWN'
   | 'COLLECTION_INVALID'

@@ -1,6 +1,13 @@
 // What users of the index need of crux-segment, so that this package is enough by itself.
 export { type Hashes, loadHashes, tenantHash } from 'crux-segment'
-export { ANALYSER_VERSION, analyse, type Token } from './analyser/analyse.js'
+export { ANALYSER_VERSION, analyse } from './analyser/analyse.js'
+export {
+  type Analyser,
+  analyserOf,
+  DEFAULT_ANALYSER_VERSION,
+  type Token,
+  type TokenStream,
+} from './analyser/analyser.js'
 export {
   emitWithinBudget,
   fullWithinBudget,

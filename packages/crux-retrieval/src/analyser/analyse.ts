@@ -4,8 +4,8 @@ import { stem } from './stem.js'
 /** Version of the rules by which text becomes terms; stored in every index file. */
 export const ANALYSER_VERSION = 1
 
-/** One word of a text that counts. */
-export interface Token {
+/** One word of a text that counts, as version 1 finds it. */
+export interface PlainToken {
   /** Stem of the word, lower-cased in ASCII. */
   readonly term: string
   /** Where the word starts in the text, in UTF-16 units. */
@@ -20,8 +20,8 @@ export interface Token {
  * Words are runs of letters and digits of any script and apostrophes. Words of one byte are left
  * out; there is no list of stop words. Only ASCII letters are lower-cased.
  */
-export function analyse(text: string): readonly Token[] {
-  const tokens: Token[] = []
+export function analyse(text: string): readonly PlainToken[] {
+  const tokens: PlainToken[] = []
   const length = text.length
   let at = 0
   while (at < length) {
