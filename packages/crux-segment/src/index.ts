@@ -3,7 +3,6 @@ export {
   encodeCcxi,
   encodeCcxiInSlices,
   type IndexedDoc,
-  type TermPostings,
 } from './ccxi/encode-ccxi.js'
 export {
   type CcxiHeader,
@@ -13,6 +12,7 @@ export {
   openTrustedCcxi,
   type Postings,
 } from './ccxi/open-ccxi.js'
+export type { PostingColumns, TermPostings } from './ccxi/posting-columns.js'
 export { decodeCcxm, encodeCcxm, encodeCcxmInSlices } from './ccxm.js'
 export { crc32, crc32c } from './checksum.js'
 export type { SegmentFormatErrorCode } from './errors.js'

@@ -3,6 +3,10 @@ import { requireLength, requireRange } from './errors.js'
 const BLOCK = 128
 const BLOCK_HEADER_BYTES = 3
 const EXCEPTION_BYTES = 5
+/** Of so many values, place floor(9 n / 10) of the sorted ones is the last. */
+const SHORT_LIST = 10
+/** Bits that fit 32 beside the up to 7 that wait for their byte to fill. */
+const WIDEST_IN_ONE = 25
 
 /** Arrays that hold one block at a time, kept as most lists are far shorter than it takes to make them. */
 interface Scratch {
@@ -36,23 +40,32 @@ export function maxPForDeltaBytes(count: number): number {
 }
 
 /**
- * {@link encodePForDelta} into zeroed bytes of `target` from `at` on; {@link maxPForDeltaBytes} are enough.
+ * {@link encodePForDelta} of `ids[from .. to]` into zeroed bytes of `target` from `at` on;
+ * {@link maxPForDeltaBytes} are enough.
  *
  * @returns Offset just after the list.
  */
-export function writePForDelta(target: Uint8Array, at: number, ids: Uint32Array): number {
-  const count = ids.length
+export function writePForDelta(
+  target: Uint8Array,
+  at: number,
+  ids: Uint32Array,
+  from = 0,
+  to = ids.length,
+): number {
+  const count = to - from
   if (count === 0) return at
   writeU32(target, at, count)
+  // Nine tenths of so few are all but the last, which the largest is: no exceptions, one block.
+  if (count <= SHORT_LIST) return writeShortList(target, at + 4, ids, from, to)
   let end = at + 4
   let previous = 0
   scratch ??= { deltas: new Uint32Array(BLOCK), perWidth: new Uint8Array(33) }
   const { deltas } = scratch
-  for (let start = 0; start < count; start += BLOCK) {
-    const length = Math.min(BLOCK, count - start)
+  for (let start = from; start < to; start += BLOCK) {
+    const length = Math.min(BLOCK, to - start)
     for (let i = 0; i < length; i++) {
       const id = ids[start + i] as number // within the list by the loop's bounds
-      if (id < previous) throw new RangeError(`ids must ascend: ${id} follows ${previous}`)
+      if (id < previous) throw descending(previous, id)
       deltas[i] = id - previous
       previous = id
     }
@@ -115,25 +128,85 @@ export function decodePForDelta(
   return { ids, end: at }
 }
 
+/** The only block of a list of at most {@link SHORT_LIST} ids. Most lists of an index are that short. */
+function writeShortList(
+  target: Uint8Array,
+  at: number,
+  ids: Uint32Array,
+  from: number,
+  to: number,
+): number {
+  let any = 0
+  let previous = 0
+  for (let i = from; i < to; i++) {
+    const id = ids[i] as number // within the list, here and below
+    if (id < previous) throw descending(previous, id)
+    any |= id - previous
+    previous = id
+  }
+  const width = any === 0 ? 1 : 32 - Math.clz32(any)
+  target[at] = width
+  target[at + 2] = to - from
+  let end = at + BLOCK_HEADER_BYTES
+  if (width > WIDEST_IN_ONE) {
+    previous = 0
+    for (let i = from, bit = 0; i < to; i++, bit += width) {
+      packBits(target, end, bit, width, (ids[i] as number) - previous)
+      previous = ids[i] as number
+    }
+    return end + Math.ceil(((to - from) * width) / 8)
+  }
+  let waiting = 0
+  let bits = 0
+  previous = 0
+  for (let i = from; i < to; i++) {
+    const id = ids[i] as number
+    waiting |= (id - previous) << bits
+    previous = id
+    bits += width
+    while (bits >= 8) {
+      target[end++] = waiting
+      waiting >>>= 8
+      bits -= 8
+    }
+  }
+  if (bits > 0) target[end++] = waiting
+  return end
+}
+
 function writeBlock(target: Uint8Array, at: number, scratch: Scratch, length: number): number {
   const { deltas } = scratch
   const width = chooseWidth(scratch, length)
   const largest = 2 ** width - 1
   const packed = at + BLOCK_HEADER_BYTES
-  const exceptionsAt = packed + Math.ceil((length * width) / 8)
+  const exceptionsAt = packed + ((length * width + 7) >>> 3)
   let end = exceptionsAt
   let exceptions = 0
+  let byte = packed
+  let waiting = 0
+  let bits = 0
   for (let i = 0; i < length; i++) {
     const delta = deltas[i] as number // within the block by the loop's bounds
-    if (delta > largest) {
+    const isException = delta > largest
+    if (isException) {
       target[end] = i
       writeU32(target, end + 1, delta)
       end += EXCEPTION_BYTES
       exceptions++
-    } else {
-      packBits(target, packed, i * width, width, delta)
+    }
+    if (width > WIDEST_IN_ONE) {
+      if (!isException) packBits(target, packed, i * width, width, delta)
+      continue
+    }
+    if (!isException) waiting |= delta << bits
+    bits += width
+    while (bits >= 8) {
+      target[byte++] = waiting
+      waiting >>>= 8
+      bits -= 8
     }
   }
+  if (bits > 0) target[byte] = waiting
   target[at] = width
   target[at + 1] = exceptions
   target[at + 2] = length
@@ -214,4 +287,8 @@ function writeU32(target: Uint8Array, at: number, value: number): void {
   target[at + 1] = value >>> 8
   target[at + 2] = value >>> 16
   target[at + 3] = value >>> 24
+}
+
+function descending(previous: number, id: number): RangeError {
+  return new RangeError(`ids must ascend: ${id} follows ${previous}`)
 }

@@ -55,6 +55,8 @@ export function createIndexBuilder(hashes: Hashes): IndexBuilder {
   return new PostingsCollector(hashes)
 }
 
+/** Version of the analyser whose terms the table gives. */
+const ANALYSER_VERSION = 1
 /** UTF-16 units of text between two looks at the clock: about 1 ms. */
 const TEXT_SLICE = 32 * 1024
 /** UTF-16 units of text loaded between two looks at the clock. */
@@ -237,7 +239,7 @@ class PostingsCollector implements IndexBuilder {
   }
 
   private content(terms: Iterable<TermPostings>, target: IndexTarget): CcxiContent {
-    return { ...target, terms, docs: this.docEntries }
+    return { ...target, tokenizerVersion: ANALYSER_VERSION, terms, docs: this.docEntries }
   }
 
   private spend(): void {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Hashes, loadHashes } from '../hashes.js'
 import { type CcxiContent, encodeCcxi, encodeCcxiInSlices } from './encode-ccxi.js'
 import { openCcxi, openCcxiInSlices } from './open-ccxi.js'
+import type { TermPostings } from './posting-columns.js'
 
 let hashes: Hashes
 beforeAll(async () => {
@@ -15,14 +16,17 @@ const doc = (frameOffset: number, lengthTokens: number, tenantHash = 0x112233445
   tenantHash,
 })
 
+const sampleTerms: readonly TermPostings[] = [
+  { hash: 5n, docIds: Uint32Array.of(0, 2), tfs: Uint16Array.of(1, 7) },
+  { hash: 0xffffffffffffff00n, docIds: Uint32Array.of(2), tfs: Uint32Array.of(70_000) },
+]
+
 const sample: CcxiContent = {
   shardId: 2,
   segmentSeq: 9,
   epoch: 1,
-  terms: [
-    { hash: 5n, docIds: Uint32Array.of(0, 2), tfs: Uint16Array.of(1, 7) },
-    { hash: 0xffffffffffffff00n, docIds: Uint32Array.of(2), tfs: Uint32Array.of(70_000) },
-  ],
+  tokenizerVersion: 1,
+  terms: sampleTerms,
   docs: [doc(4096, 12), undefined, doc(5000, 80_000, 1n)],
 }
 
@@ -141,7 +145,7 @@ describe('encodeCcxi and openCcxi', () => {
   })
 
   it('refuse content that is out of order or range', () => {
-    const [first, second] = sample.terms
+    const [first, second] = sampleTerms
     const swapped = [second, first].flatMap((term) => (term === undefined ? [] : [term]))
     expect(() => encodeCcxi({ ...sample, terms: swapped }, hashes)).toThrow(RangeError)
     expect(() => encodeCcxi({ ...sample, docs: [] }, hashes)).toThrow(RangeError)

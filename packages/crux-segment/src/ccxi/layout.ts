@@ -1,7 +1,6 @@
 /** Byte layout of `.ccxi`, version 2; `docs/formats/ccxi.md` has the tables. */
 export const CCXI_MAGIC = 0x43435849
 export const CCXI_VERSION = 2
-export const TOKENIZER_VERSION = 1
 
 export const HEADER_BYTES = 256
 export const VOCAB_ENTRY_BYTES = 16

@@ -46,6 +46,7 @@ export async function goldenFiles(hashes: Hashes): Promise<ReadonlyMap<string, U
       shardId: 0,
       segmentSeq: 7,
       epoch: 1,
+      tokenizerVersion: 1,
       terms: ['change', 'seal', 'segment']
         .map((term) => hashes.xxh64Text(term))
         .sort((a, b) => (a < b ? -1 : 1))

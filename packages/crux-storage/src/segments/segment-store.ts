@@ -15,7 +15,7 @@ export interface FrameInput {
 }
 
 /** Files that stand beside a segment under the same stem and can be rebuilt from it. */
-export type CompanionKind = 'ccxi' | 'ccxm'
+export type CompanionKind = 'ccxi' | 'ccxm' | 'ccxv' | 'ccxp' | 'ccxf'
 
 export interface Companion {
   readonly kind: CompanionKind
