@@ -7,19 +7,23 @@ import {
   summariseTimes,
   timeQueries,
 } from 'crux-retrieval'
-import type { Engine, EngineName, OpenEngine } from './engines/engine.js'
+import type { Engine, OpenEngine } from './engines/engine.js'
 
 /** What one engine reached on one collection. */
-export interface EngineResult extends QueryGrades, QueryTimes {
-  readonly engine: EngineName
+export interface EngineResult {
+  readonly engine: string
+  readonly title: string
   /** Median over fresh processes. */
   readonly indexMs: number
-  readonly bytes: number
+  readonly bytes: number | null
+  /** Absent when the collection has no queries. */
+  readonly ranking?: QueryGrades & QueryTimes
 }
 
 /** Index once in a process of its own and give the milliseconds that it took. */
-export type IndexInFreshProcess = (engine: EngineName) => Promise<number>
+export type IndexInFreshProcess = (engine: string) => Promise<number>
 
+/** How often to measure. */
 export interface CompareOptions {
   /** Timed passes over all queries per engine; default 5. */
   readonly passes?: number
@@ -37,7 +41,7 @@ export async function compareEngines(
   indexInFreshProcess: IndexInFreshProcess,
   options: CompareOptions = {},
 ): Promise<EngineResult[]> {
-  const indexTimes = new Map<EngineName, number[]>()
+  const indexTimes = new Map<string, number[]>()
   for (let turn = 0; turn < (options.processes ?? 5); turn++) {
     for (const { name } of rotated(engines, turn)) {
       const times = indexTimes.get(name) ?? []
@@ -45,21 +49,23 @@ export async function compareEngines(
       indexTimes.set(name, times)
     }
   }
-  const running: { name: EngineName; open: OpenEngine; grades: QueryGrades; times: number[] }[] = []
-  for (const { name, open } of engines) {
-    const opened = await open(collection.docs)
-    const grades = await gradeQueries(collection.queries, (query) => opened.search(query))
-    running.push({ name, open: opened, grades, times: [] })
+  const { queries } = collection
+  const running: { engine: Engine; open: OpenEngine; grades: QueryGrades; times: number[] }[] = []
+  for (const engine of engines) {
+    const open = await engine.open(collection.docs)
+    const grades = await gradeQueries(queries, (query) => open.search(query))
+    running.push({ engine, open, grades, times: [] })
   }
   for (let pass = 0; pass < (options.passes ?? 5); pass++) {
     for (const { open, times } of rotated(running, pass)) {
-      times.push(...(await timeQueries(collection.queries, (query) => open.search(query))))
+      times.push(...(await timeQueries(queries, (query) => open.search(query))))
     }
   }
-  return running.map(({ name, open, grades, times }) => {
+  return running.map(({ engine: { name, title }, open, grades, times }) => {
     open.close()
     const indexMs = percentile(indexTimes.get(name) ?? [open.indexMs], 0.5)
-    return { engine: name, indexMs, bytes: open.bytes, ...grades, ...summariseTimes(times) }
+    const ranking = times.length === 0 ? {} : { ranking: { ...grades, ...summariseTimes(times) } }
+    return { engine: name, title, indexMs, bytes: open.bytes, ...ranking }
   })
 }
 

@@ -10,6 +10,7 @@ import { STOP_WORDS } from './stop-words.js'
  */
 export const fts5Engine: Engine = {
   name: 'fts5',
+  title: 'SQLite FTS5',
   open: async (docs) => {
     const database = new Database(':memory:')
     const start = performance.now()
