@@ -25,6 +25,8 @@ export {
   type Collection,
   type CollectionDoc,
   type CollectionQuery,
+  createDocReader,
+  createQueryReader,
   parseCollection,
   textToIndex,
 } from './evaluation/collection.js'

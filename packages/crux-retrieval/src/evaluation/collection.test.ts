@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCollection, textToIndex } from './collection.js'
+import { createDocReader, createQueryReader, parseCollection, textToIndex } from './collection.js'
 import { gradeQueries, summariseTimes, timeQueries } from './measure-queries.js'
 
 const DOCS = `{"id":"1","title":"Slices","text":"Borrowed parts","group":"g"}
@@ -58,6 +58,34 @@ describe('parseCollection', () => {
       )
     },
   )
+})
+
+describe('createDocReader', () => {
+  it('reads line by line and counts the empty ones', () => {
+    const read = createDocReader()
+    expect(read('{"id":"1","title":"Slices","text":"a"}')).toEqual({
+      id: '1',
+      title: 'Slices',
+      text: 'a',
+    })
+    expect(read(' ')).toBeUndefined()
+    expect(() => read('{"id":"1","text":"b"}')).toThrow('documents, line 3: id "1" is there twice')
+  })
+})
+
+describe('createQueryReader', () => {
+  it('reads the kind of a query', () => {
+    const read = createQueryReader()
+    expect(read('{"id":"q","text":"a","class":"rare","rels":{}}')).toEqual({
+      id: 'q',
+      text: 'a',
+      class: 'rare',
+      relevance: new Map(),
+    })
+    expect(() => read('{"id":"r","text":"a","class":7,"rels":{}}')).toThrow(
+      'queries, line 2: expected a string class',
+    )
+  })
 })
 
 describe('textToIndex', () => {

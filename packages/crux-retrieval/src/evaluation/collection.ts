@@ -16,6 +16,8 @@ export interface CollectionQuery {
   readonly id: string
   readonly text: string
   readonly group?: string
+  /** What kind of query it is, for figures by kind. */
+  readonly class?: string
   readonly relevance: Relevance
 }
 
@@ -27,23 +29,43 @@ export interface Collection {
 
 /**
  * Read a collection from two texts of one JSON object a line: documents `{id, text, title?, group?}`
- * and queries `{id, text, group?, rels: {docId: grade}}`. Empty lines and other members are passed over.
+ * and queries `{id, text, group?, class?, rels: {docId: grade}}`. Empty lines and other members are
+ * passed over.
  *
  * @throws {CruxError} `COLLECTION_INVALID` naming the line.
  */
 export function parseCollection(docLines: string, queryLines: string): Collection {
+  const readDoc = createDocReader()
+  const readQuery = createQueryReader()
   return {
-    docs: parseLines('documents', docLines).map(({ fields, refuse }) => ({
-      ...idAndText(fields, refuse),
-      ...optionalText('title', fields, refuse),
-      ...optionalText('group', fields, refuse),
-    })),
-    queries: parseLines('queries', queryLines).map(({ fields, refuse }) => ({
-      ...idAndText(fields, refuse),
-      ...optionalText('group', fields, refuse),
-      relevance: relevanceOf(fields.rels, refuse),
-    })),
+    docs: docLines.split('\n').flatMap((line) => readDoc(line) ?? []),
+    queries: queryLines.split('\n').flatMap((line) => readQuery(line) ?? []),
   }
+}
+
+/**
+ * Reads the documents of one collection line by line, as {@link parseCollection} does, for
+ * collections that are too large for one text. Keeps the ids only.
+ *
+ * @returns What is called with each line in turn; it gives undefined for an empty one and throws
+ *   `COLLECTION_INVALID`.
+ */
+export function createDocReader(): (line: string) => CollectionDoc | undefined {
+  return lineReader('documents', ({ fields, refuse }) => ({
+    ...idAndText(fields, refuse),
+    ...optionalText('title', fields, refuse),
+    ...optionalText('group', fields, refuse),
+  }))
+}
+
+/** {@link createDocReader} for the queries. */
+export function createQueryReader(): (line: string) => CollectionQuery | undefined {
+  return lineReader('queries', ({ fields, refuse }) => ({
+    ...idAndText(fields, refuse),
+    ...optionalText('group', fields, refuse),
+    ...optionalText('class', fields, refuse),
+    relevance: relevanceOf(fields.rels, refuse),
+  }))
 }
 
 /** The text to index: the title goes first unless the text starts with it. */
@@ -59,24 +81,24 @@ interface Line {
   readonly refuse: Refuse
 }
 
-function parseLines(what: string, lines: string): Line[] {
+function lineReader<T>(what: string, read: (line: Line) => T): (line: string) => T | undefined {
   const ids = new Set<unknown>()
-  return lines.split('\n').flatMap((line, i): Line[] => {
-    if (line.trim() === '') return []
+  let number = 0
+  return (line) => {
+    number += 1
+    if (line.trim() === '') return undefined
     const refuse: Refuse = (why) => {
       throw new CruxError<RetrievalErrorCode>(
         'COLLECTION_INVALID',
-        `${what}, line ${i + 1}: ${why}`,
-        {
-          data: { line: i + 1 },
-        },
+        `${what}, line ${number}: ${why}`,
+        { data: { line: number } },
       )
     }
     const fields = parseObject(line, refuse)
     if (ids.has(fields.id)) refuse(`id ${JSON.stringify(fields.id)} is there twice`)
     ids.add(fields.id)
-    return [{ fields, refuse }]
-  })
+    return read({ fields, refuse })
+  }
 }
 
 function parseObject(line: string, refuse: Refuse): Fields {
