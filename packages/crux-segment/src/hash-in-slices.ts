@@ -1,8 +1,6 @@
 import type { Pause } from 'crux-types'
 import type { Hashes } from './hashes.js'
-
-/** Never pauses, for callers that need no other work to go on meanwhile. */
-export const noPause: Pause = () => undefined
+import { runInSlices, type Steps } from './steps.js'
 
 // BLAKE3 in WebAssembly takes about 0.4 ms for this much.
 const SLICE_BYTES = 256 * 1024
@@ -13,11 +11,16 @@ export async function blake3InSlices(
   hashes: Hashes,
   pause: Pause,
 ): Promise<Uint8Array> {
+  return await runInSlices(blake3Steps(bytes, hashes), pause)
+}
+
+/** {@link blake3InSlices} as steps. */
+export function* blake3Steps(bytes: Uint8Array, hashes: Hashes): Steps<Uint8Array> {
   if (bytes.length <= SLICE_BYTES) return hashes.blake3(bytes)
   const stream = hashes.blake3Stream()
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     stream.update(bytes.subarray(at, at + SLICE_BYTES))
-    await pause()
+    yield
   }
   return stream.digest()
 }

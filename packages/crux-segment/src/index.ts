@@ -1,3 +1,6 @@
+export { type CcxfContent, encodeCcxf, encodeCcxfInSlices } from './ccxf/encode-ccxf.js'
+export { type CcxfReader, openCcxf } from './ccxf/open-ccxf.js'
+export { type CcxiCheck, checkCcxi } from './ccxi/check-ccxi.js'
 export {
   type CcxiContent,
   encodeCcxi,
@@ -14,8 +17,23 @@ export {
 } from './ccxi/open-ccxi.js'
 export type { PostingColumns, TermPostings } from './ccxi/posting-columns.js'
 export { decodeCcxm, encodeCcxm, encodeCcxmInSlices } from './ccxm.js'
+export {
+  createSemanticProfile,
+  decodeCcxp,
+  type EmbeddingFacts,
+  encodeCcxp,
+  type SemanticProfile,
+} from './ccxp.js'
+export {
+  type CcxvContent,
+  type CcxvVectors,
+  encodeCcxv,
+  encodeCcxvInSlices,
+  openCcxv,
+  openCcxvInSlices,
+} from './ccxv.js'
 export { crc32, crc32c } from './checksum.js'
-export type { SegmentFormatErrorCode } from './errors.js'
+export { inFile, type SegmentFormatErrorCode } from './errors.js'
 export { decodeFrame, encodeFrame, type Frame, frameLength, verifyFrame } from './frame.js'
 export {
   decodeFrameHeader,
@@ -41,10 +59,13 @@ export {
   type ManifestRecord,
   type RemoveDirectoryRun,
   type RemoveSegment,
+  type ReplaceSegments,
+  type SegmentName,
   type StreamMetaUpdate,
   type UnknownRecord,
 } from './manifest/manifest-record.js'
-export { decodePForDelta, encodePForDelta } from './pfordelta.js'
+export { decodePForDelta } from './pfordelta/read-pfordelta.js'
+export { encodePForDelta } from './pfordelta/write-pfordelta.js'
 export { type SealFacts, sealReceiptId, sealReceiptMaterial } from './seal-receipt.js'
 export {
   checkSameSegment,

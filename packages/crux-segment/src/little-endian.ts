@@ -1,4 +1,4 @@
-import { formatError, requireRange } from './errors.js'
+import { formatError, outOfRange } from './errors.js'
 
 const TWO_32 = 2 ** 32
 
@@ -17,12 +17,13 @@ export function viewOf(bytes: Uint8Array): DataView {
 /**
  * The u64 at `at` as a number.
  *
+ * @param offset - Where that is in the file, for the message.
  * @throws {CruxError} `LENGTH_OUT_OF_RANGE` above 2^53 - 1, which no count or length of ours reaches.
  */
-export function readU64(view: DataView, at: number, field: string): number {
+export function readU64(view: DataView, at: number, field: string, offset?: number): number {
   const value = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
   // Asked first, here and wherever there are many: to put a message together costs more than the rest.
-  if (value > Number.MAX_SAFE_INTEGER) requireRange(false, field, `${value} is above 2^53 - 1`)
+  if (value > Number.MAX_SAFE_INTEGER) throw outOfRange(field, `${value} is above 2^53 - 1`, offset)
   return value
 }
 
@@ -51,13 +52,23 @@ export function bufferOf(bytes: Uint8Array): Buffer {
 /**
  * Text of UTF-8 bytes, a byte order mark included.
  *
+ * @param offset - Where they are in the file, for the message.
  * @throws {CruxError} `INVALID_UTF8`.
  */
-export function readUtf8(bytes: Buffer, start: number, end: number, field: string): string {
+export function readUtf8(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  field: string,
+  offset?: number,
+): string {
   const text = bytes.toString('utf8', start, end)
   // Malformed input turns into U+FFFD; only then the bytes need a closer look.
   if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) {
-    throw formatError('INVALID_UTF8', `${field} is not UTF-8`, { field })
+    throw formatError('INVALID_UTF8', `${field} is not UTF-8`, {
+      field,
+      ...(offset !== undefined && { offset }),
+    })
   }
   return text
 }

@@ -1,7 +1,8 @@
 import type { Pause } from 'crux-types'
-import { noPause } from '../hash-in-slices.js'
+import { blake3Steps } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { checkUint, viewOf, writeU64 } from '../little-endian.js'
+import { noPause, runInSlices, runNow, type Steps } from '../steps.js'
 import {
   CCXI_MAGIC,
   CCXI_VERSION,
@@ -52,11 +53,7 @@ const DOC_SLICE = 1024
  * @throws {RangeError} When terms or documents are out of order, or lists differ in length.
  */
 export function encodeCcxi(content: CcxiContent, hashes: Hashes): Uint8Array {
-  const steps = encodeSteps(content, hashes)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  return runNow(encodeSteps(content, hashes))
 }
 
 /** {@link encodeCcxi} with pauses, so that other work goes on meanwhile; the same bytes. */
@@ -65,17 +62,10 @@ export async function encodeCcxiInSlices(
   hashes: Hashes,
   pause: Pause = noPause,
 ): Promise<Uint8Array> {
-  const steps = encodeSteps(content, hashes)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-    const pausing = pause()
-    if (pausing !== undefined) await pausing
-  }
+  return await runInSlices(encodeSteps(content, hashes), pause)
 }
 
-/** Yields wherever a pause may be taken. */
-function* encodeSteps(content: CcxiContent, hashes: Hashes): Generator<void, Uint8Array> {
+function* encodeSteps(content: CcxiContent, hashes: Hashes): Steps<Uint8Array> {
   const { docs } = content
   const lists = yield* encodeTerms(content.terms, docs.length)
   const { vocab, postings } = lists
@@ -83,13 +73,15 @@ function* encodeSteps(content: CcxiContent, hashes: Hashes): Generator<void, Uin
   const footerStart = docsStart + docs.length * DOC_ENTRY_BYTES
   const bytes = new Uint8Array(footerStart + FOOTER_BYTES)
   writeHeader(viewOf(bytes), content, lists)
-  const vocabHash = yield* copyHashed(vocab.pieces(), bytes, HEADER_BYTES, hashes)
   const postingsStart = HEADER_BYTES + vocab.length
-  const postingsHash = yield* copyHashed(postings.pieces(), bytes, postingsStart, hashes)
+  yield* vocab.copyTo(bytes, HEADER_BYTES)
+  yield* postings.copyTo(bytes, postingsStart)
   for (let from = 0; from < docs.length; from += DOC_SLICE) {
     writeDocs(viewOf(bytes), docsStart, docs, from, Math.min(from + DOC_SLICE, docs.length))
     yield
   }
+  const vocabHash = yield* blake3Steps(bytes.subarray(HEADER_BYTES, postingsStart), hashes)
+  const postingsHash = yield* blake3Steps(bytes.subarray(postingsStart, docsStart), hashes)
   bytes.set(vocabHash, footerStart)
   bytes.set(postingsHash, footerStart + HASH_BYTES)
   return bytes
@@ -128,22 +120,4 @@ function writeDocs(
     view.setUint16(at + 6, Number(doc.tenantHash & 0xffffn), true)
     view.setBigUint64(at + 8, doc.tenantHash, true)
   }
-}
-
-/** Put pieces one after the other. @returns BLAKE3 of them all. */
-function* copyHashed(
-  pieces: readonly Uint8Array[],
-  target: Uint8Array,
-  start: number,
-  hashes: Hashes,
-): Generator<void, Uint8Array> {
-  const stream = hashes.blake3Stream()
-  let at = start
-  for (const piece of pieces) {
-    target.set(piece, at)
-    at += piece.length
-    stream.update(piece)
-    yield
-  }
-  return stream.digest()
 }

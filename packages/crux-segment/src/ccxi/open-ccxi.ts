@@ -1,9 +1,17 @@
 import type { Pause } from 'crux-types'
-import { formatError, requireHash, requireLength, requireMagic, requireRange } from '../errors.js'
-import { blake3InSlices, noPause } from '../hash-in-slices.js'
+import {
+  outOfRange,
+  requireHash,
+  requireLength,
+  requireMagic,
+  requireRange,
+  requireVersion,
+} from '../errors.js'
+import { blake3Steps } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { readU64, viewOf } from '../little-endian.js'
-import { decodePForDelta } from '../pfordelta.js'
+import { countPForDelta, readPForDelta } from '../pfordelta/read-pfordelta.js'
+import { noPause, runInSlices, runNow, type Steps } from '../steps.js'
 import {
   CCXI_MAGIC,
   CCXI_VERSION,
@@ -48,7 +56,21 @@ export interface CcxiReader {
   termHash(index: number): bigint
   /** Documents of a term. @throws {RangeError} When there is no such term. @throws {CruxError} When its bytes are damaged. */
   postings(index: number): Postings
-  /** Length of a term's posting list, without decoding it. @throws {RangeError} When there is no such term. */
+  /**
+   * Decode a term's list into arrays of the caller from `at` on, allocating nothing;
+   * {@link documentFrequency} says how much room it takes.
+   *
+   * @param tfs - Times of occurrence; an array of bytes holds 255 for 255 and more.
+   * @returns Documents written.
+   * @throws {RangeError} When there is no such term, or too little room.
+   * @throws {CruxError} When the list is damaged; what lies in the arrays from `at` on is then undefined.
+   */
+  decodeInto(index: number, docIds: Uint32Array, tfs: Uint16Array | Uint8Array, at: number): number
+  /**
+   * Length of a term's posting list, at most {@link totalFrames}, without decoding it.
+   *
+   * @throws {RangeError} When there is no such term. @throws {CruxError} When the list is damaged.
+   */
   documentFrequency(index: number): number
   /** Byte in the segment's file at which a document's frame starts; 0 when the frame is not indexed. */
   docFrameOffset(docId: number): number
@@ -66,14 +88,10 @@ export interface CcxiReader {
  *
  * @param bytes - The whole file; kept and read for as long as the reader is used.
  * @throws {CruxError} `BUFFER_TOO_SMALL`, `INVALID_MAGIC`, `UNSUPPORTED_VERSION`, `LENGTH_OUT_OF_RANGE`, or
- *   `HASH_MISMATCH` with `data.part` `vocab table` or `postings area`.
+ *   `HASH_MISMATCH` with `data.part` `vocab table` or `postings area`; `data.offset` in each.
  */
 export function openCcxi(bytes: Uint8Array, hashes: Hashes): CcxiReader {
-  const reader = new FileReader(bytes)
-  const { vocab, postings, footer } = reader.areas()
-  requireHash('vocab table', footer.subarray(0, HASH_BYTES), hashes.blake3(vocab))
-  requireHash('postings area', footer.subarray(HASH_BYTES), hashes.blake3(postings))
-  return reader
+  return runNow(openSteps(bytes, hashes))
 }
 
 /** {@link openCcxi} with pauses while hashing, so that other work goes on meanwhile. */
@@ -82,12 +100,15 @@ export async function openCcxiInSlices(
   hashes: Hashes,
   pause: Pause = noPause,
 ): Promise<CcxiReader> {
+  return await runInSlices(openSteps(bytes, hashes), pause)
+}
+
+function* openSteps(bytes: Uint8Array, hashes: Hashes): Steps<CcxiReader> {
   const reader = new FileReader(bytes)
-  const { vocab, postings, footer } = reader.areas()
-  const vocabHash = await blake3InSlices(vocab, hashes, pause)
-  requireHash('vocab table', footer.subarray(0, HASH_BYTES), vocabHash)
-  const postingsHash = await blake3InSlices(postings, hashes, pause)
-  requireHash('postings area', footer.subarray(HASH_BYTES), postingsHash)
+  for (const { part, start, end, hash } of reader.hashedAreas()) {
+    const actual = yield* blake3Steps(bytes.subarray(start, end), hashes)
+    requireHash(part, hash, actual, start)
+  }
   return reader
 }
 
@@ -109,25 +130,19 @@ class FileReader implements CcxiReader {
   private readonly docsStart: number
 
   constructor(private readonly bytes: Uint8Array) {
-    requireLength('a .ccxi file', HEADER_BYTES + FOOTER_BYTES, bytes.length)
+    requireLength('a .ccxi file', HEADER_BYTES + FOOTER_BYTES, bytes.length, bytes.length)
     const view = viewOf(bytes)
-    requireMagic('.ccxi file', CCXI_MAGIC, view.getUint32(HEADER.magic, true))
+    requireMagic('.ccxi file', CCXI_MAGIC, view.getUint32(HEADER.magic, true), HEADER.magic)
     const version = view.getUint16(HEADER.version, true)
-    if (version !== CCXI_VERSION) {
-      throw formatError(
-        'UNSUPPORTED_VERSION',
-        `.ccxi version ${version}, this reads ${CCXI_VERSION}; rebuild the index from its segment`,
-        { format: 'ccxi', version },
-      )
-    }
+    requireVersion('ccxi', CCXI_VERSION, version, HEADER.version)
     this.view = view
     this.vocabSize = view.getUint32(HEADER.vocabSize, true)
     this.totalFrames = view.getUint32(HEADER.totalFrames, true)
     this.header = {
       shardId: view.getUint32(HEADER.shardId, true),
-      segmentSeq: readU64(view, HEADER.segmentSeq, 'segment_seq'),
-      epoch: readU64(view, HEADER.epoch, 'epoch'),
-      totalPostings: readU64(view, HEADER.totalPostings, 'total_postings'),
+      segmentSeq: readU64(view, HEADER.segmentSeq, 'segment_seq', HEADER.segmentSeq),
+      epoch: readU64(view, HEADER.epoch, 'epoch', HEADER.epoch),
+      totalPostings: readU64(view, HEADER.totalPostings, 'total_postings', HEADER.totalPostings),
       tokenizerVersion: view.getUint16(HEADER.tokenizerVersion, true),
     }
     this.postingsStart = HEADER_BYTES + this.vocabSize * VOCAB_ENTRY_BYTES
@@ -136,15 +151,27 @@ class FileReader implements CcxiReader {
       this.postingsStart <= this.docsStart,
       'vocab_size',
       `${this.vocabSize} terms and ${this.totalFrames} documents do not fit ${bytes.length} bytes`,
+      HEADER.vocabSize,
     )
   }
 
-  areas(): { vocab: Uint8Array; postings: Uint8Array; footer: Uint8Array } {
-    return {
-      vocab: this.bytes.subarray(HEADER_BYTES, this.postingsStart),
-      postings: this.bytes.subarray(this.postingsStart, this.docsStart),
-      footer: this.bytes.subarray(this.bytes.length - FOOTER_BYTES),
-    }
+  hashedAreas() {
+    const { bytes, postingsStart, docsStart } = this
+    const footer = bytes.subarray(bytes.length - FOOTER_BYTES)
+    return [
+      {
+        part: 'vocab table',
+        start: HEADER_BYTES,
+        end: postingsStart,
+        hash: footer.subarray(0, HASH_BYTES),
+      },
+      {
+        part: 'postings area',
+        start: postingsStart,
+        end: docsStart,
+        hash: footer.subarray(HASH_BYTES),
+      },
+    ]
   }
 
   find(hash: bigint): number {
@@ -171,27 +198,47 @@ class FileReader implements CcxiReader {
   }
 
   postings(index: number): Postings {
-    const { start, end } = this.postingsRange(index)
-    const { ids: docIds, end: idsEnd } = decodePForDelta(this.bytes, start, end)
-    const last = docIds.at(-1)
-    requireRange(
-      last === undefined || last < this.totalFrames,
-      'doc_id',
-      `${last} of ${this.totalFrames} documents`,
-    )
-    const tfs = new Uint16Array(docIds.length)
-    const tfStart = end - tfs.length * 2
-    if (tfStart - 4 >= idsEnd && this.view.getUint32(tfStart - 4, true) === tfs.length) {
-      for (let i = 0; i < tfs.length; i++) tfs[i] = this.view.getUint16(tfStart + i * 2, true)
-    } else {
-      tfs.fill(1)
-    }
+    const count = this.documentFrequency(index)
+    const docIds = new Uint32Array(count)
+    const tfs = new Uint16Array(count)
+    this.decodeInto(index, docIds, tfs, 0)
     return { docIds, tfs }
   }
 
+  decodeInto(
+    index: number,
+    docIds: Uint32Array,
+    tfs: Uint16Array | Uint8Array,
+    at: number,
+  ): number {
+    const start = this.listStart(index)
+    const end = this.listEnd(index, start)
+    const count = this.countOf(start, end)
+    if (!(at >= 0 && at + count <= docIds.length && at + count <= tfs.length)) {
+      throw new RangeError(
+        `${count} postings do not fit from ${at} on: room for ${docIds.length} documents and ${tfs.length} frequencies`,
+      )
+    }
+    if (count === 0) return 0
+    const idsEnd = readPForDelta(this.view, start, end, docIds, at, count)
+    const last = docIds[at + count - 1] as number // just written
+    if (last >= this.totalFrames) {
+      throw outOfRange('doc_id', `${last} of ${this.totalFrames} documents`, start)
+    }
+    const tfStart = end - count * 2
+    if (tfStart - 4 < idsEnd || this.view.getUint32(tfStart - 4, true) !== count) {
+      tfs.fill(1, at, at + count)
+    } else if (tfs instanceof Uint8Array) {
+      readBytes(this.view, tfStart, tfs, at, count)
+    } else {
+      readWords(this.view, tfStart, tfs, at, count)
+    }
+    return count
+  }
+
   documentFrequency(index: number): number {
-    const { start, end } = this.postingsRange(index)
-    return end - start < 4 ? 0 : this.view.getUint32(start, true)
+    const start = this.listStart(index)
+    return this.countOf(start, this.listEnd(index, start))
   }
 
   docFrameOffset(docId: number): number {
@@ -214,16 +261,30 @@ class FileReader implements CcxiReader {
     return this.view.getUint32(this.docEntry(docId) + 12, true)
   }
 
-  private postingsRange(index: number): { start: number; end: number } {
+  private listStart(index: number): number {
+    return this.postingsStart + this.view.getUint32(this.vocabEntry(index) + 8, true)
+  }
+
+  private listEnd(index: number, start: number): number {
     const entry = this.vocabEntry(index)
-    const start = this.postingsStart + this.view.getUint32(entry + 8, true)
     const end = start + this.view.getUint32(entry + 12, true)
-    requireRange(
-      end <= this.docsStart,
-      'postings_len',
-      `postings of term ${index} end at ${end}, past the area's end at ${this.docsStart}`,
-    )
-    return { start, end }
+    if (end > this.docsStart) {
+      throw outOfRange(
+        'postings_len',
+        `postings of term ${index} end at ${end}, past the area's end at ${this.docsStart}`,
+        entry + 8,
+      )
+    }
+    return end
+  }
+
+  /** No list is longer than there are documents: callers make room by this. */
+  private countOf(start: number, end: number): number {
+    const count = countPForDelta(this.view, start, end)
+    if (count > this.totalFrames) {
+      throw outOfRange('count', `${count} of ${this.totalFrames} documents`, start)
+    }
+    return count
   }
 
   private vocabEntry(index: number): number {
@@ -239,4 +300,28 @@ class FileReader implements CcxiReader {
     }
     return this.docsStart + docId * DOC_ENTRY_BYTES
   }
+}
+
+// Apart for each kind of array, as a loop that meets both is slow for both.
+
+function readBytes(
+  view: DataView,
+  start: number,
+  tfs: Uint8Array,
+  at: number,
+  count: number,
+): void {
+  for (let i = 0; i < count; i++) {
+    tfs[at + i] = Math.min(view.getUint16(start + i * 2, true), 0xff)
+  }
+}
+
+function readWords(
+  view: DataView,
+  start: number,
+  tfs: Uint16Array,
+  at: number,
+  count: number,
+): void {
+  for (let i = 0; i < count; i++) tfs[at + i] = view.getUint16(start + i * 2, true)
 }

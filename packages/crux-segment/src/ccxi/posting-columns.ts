@@ -1,7 +1,8 @@
 import { checkUint } from '../little-endian.js'
-import { maxPForDeltaBytes, writePForDelta } from '../pfordelta.js'
+import { maxPForDeltaBytes, writePForDelta } from '../pfordelta/write-pfordelta.js'
+import { PieceWriter } from '../piece-writer.js'
+import type { Steps } from '../steps.js'
 import { MAX_U16, VOCAB_ENTRY_BYTES } from './layout.js'
-import { PieceWriter } from './piece-writer.js'
 
 /** Documents that hold one term. */
 export interface TermPostings {
@@ -56,11 +57,11 @@ export interface EncodedTerms {
 export function encodeTerms(
   terms: Iterable<TermPostings> | PostingColumns,
   docs: number,
-): Generator<void, EncodedTerms> {
+): Steps<EncodedTerms> {
   return 'order' in terms ? encodeColumns(terms, docs) : encodeEach(terms, docs)
 }
 
-function* encodeEach(terms: Iterable<TermPostings>, docs: number): Generator<void, EncodedTerms> {
+function* encodeEach(terms: Iterable<TermPostings>, docs: number): Steps<EncodedTerms> {
   const writer = new TermWriter(docs)
   let left = POSTING_SLICE
   for (const { hash, docIds, tfs } of terms) {
@@ -80,7 +81,7 @@ function* encodeEach(terms: Iterable<TermPostings>, docs: number): Generator<voi
   return writer
 }
 
-function* encodeColumns(columns: PostingColumns, docs: number): Generator<void, EncodedTerms> {
+function* encodeColumns(columns: PostingColumns, docs: number): Steps<EncodedTerms> {
   const { order, hashes, ends, docIds, tfs } = columns
   if (docIds.length !== tfs.length || hashes.length !== ends.length) {
     throw new RangeError(
@@ -156,7 +157,7 @@ class TermWriter implements EncodedTerms {
       if (tf <= 0xff) {
         bytes[at] = tf
       } else {
-        const stored = tf < MAX_U16 ? tf : MAX_U16
+        const stored = Math.min(tf, MAX_U16)
         bytes[at] = stored
         bytes[at + 1] = stored >>> 8
       }

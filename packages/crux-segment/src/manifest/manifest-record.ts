@@ -47,6 +47,21 @@ export interface RemoveSegment {
   readonly segmentId: Uint8Array
 }
 
+/** What a record calls a segment by. */
+export interface SegmentName {
+  readonly segmentSeq: number
+  /** 16 bytes. */
+  readonly segmentId: Uint8Array
+}
+
+/** Segments left the shard together, another one in their place or none. Type 13; this project's own. */
+export interface ReplaceSegments {
+  readonly type: 'replace-segments'
+  /** The record holds only when the next one adds this segment; at once when this is undefined. */
+  readonly by: SegmentName | undefined
+  readonly replaced: readonly SegmentName[]
+}
+
 /** A directory run joined the shard. */
 export interface AddDirectoryRun {
   readonly type: 'add-directory-run'
@@ -90,6 +105,7 @@ export interface UnknownRecord {
 export type ManifestRecord =
   | AddSegment
   | RemoveSegment
+  | ReplaceSegments
   | AddDirectoryRun
   | RemoveDirectoryRun
   | StreamMetaUpdate
@@ -104,7 +120,11 @@ const ADD_SEGMENT = 1
 const ADD_DIRECTORY_RUN = 10
 const REMOVE_DIRECTORY_RUN = 11
 const REMOVE_SEGMENT = 12
+const REPLACE_SEGMENTS = 13
 const STREAM_META = 20
+
+const NO_ID = new Uint8Array(16)
+const SEGMENT_NAME_BYTES = 8 + 16
 
 /** A record as it is appended, with its length and checksum. @throws {RangeError} When a number exceeds its field. */
 export function encodeManifestRecord(record: Exclude<ManifestRecord, UnknownRecord>): Uint8Array {
@@ -136,6 +156,19 @@ export function encodeManifestRecord(record: Exclude<ManifestRecord, UnknownReco
       writer.u64(record.segmentSeq)
       writer.fixed(record.segmentId, 16)
       break
+    case 'replace-segments': {
+      const { by, replaced } = record
+      writer.start(REPLACE_SEGMENTS)
+      writer.u64(by?.segmentSeq ?? 0)
+      writer.fixed(by?.segmentId ?? NO_ID, 16)
+      writer.u32(replaced.length)
+      writer.reserve(replaced.length * SEGMENT_NAME_BYTES)
+      for (const { segmentSeq, segmentId } of replaced) {
+        writer.u64(segmentSeq)
+        writer.fixed(segmentId, 16)
+      }
+      break
+    }
     case 'add-directory-run':
       writer.start(ADD_DIRECTORY_RUN)
       writer.u32(record.level)
@@ -199,6 +232,14 @@ export function decodeRecord(bytes: Uint8Array): ManifestRecord {
         segmentSeq: reader.u64(),
         segmentId: reader.fixed(16),
       }
+    case REPLACE_SEGMENTS: {
+      const by = reader.segmentName()
+      const replaced: SegmentName[] = []
+      // Each name takes bytes, so a wrong count ends at the end of the record.
+      for (let left = reader.u32(); left > 0; left--) replaced.push(reader.segmentName())
+      // Numbers start at 1.
+      return { type: 'replace-segments', by: by.segmentSeq === 0 ? undefined : by, replaced }
+    }
     case ADD_DIRECTORY_RUN:
       return {
         type: 'add-directory-run',
@@ -260,14 +301,18 @@ class RecordWriter {
     this.at += length
   }
 
-  text(value: string): void {
-    const text = Buffer.from(value)
-    checkUint(text.length, 16, 'path_len')
-    // Everything else in a record fits the first 512 bytes.
-    const grown = new Uint8Array(this.bytes.length + text.length)
+  /** Make room for what does not fit the first 512 bytes, as all fixed fields of a record do. */
+  reserve(length: number): void {
+    const grown = new Uint8Array(this.bytes.length + length)
     grown.set(this.bytes)
     this.bytes = grown
     this.view = viewOf(grown)
+  }
+
+  text(value: string): void {
+    const text = Buffer.from(value)
+    checkUint(text.length, 16, 'path_len')
+    this.reserve(text.length)
     this.view.setUint16(this.at, text.length, true)
     this.bytes.set(text, this.at + 2)
     this.at += 2 + text.length
@@ -312,6 +357,10 @@ class RecordReader {
     const length = this.view.getUint16(this.take(2), true)
     const start = this.take(length)
     return readUtf8(bufferOf(this.bytes), start, start + length, 'path')
+  }
+
+  segmentName(): SegmentName {
+    return { segmentSeq: this.u64(), segmentId: this.fixed(16) }
   }
 
   private take(length: number): number {

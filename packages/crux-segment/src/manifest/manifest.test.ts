@@ -40,6 +40,15 @@ const record: fc.Arbitrary<Exclude<ManifestRecord, UnknownRecord>> = fc.oneof(
     segmentId: bytes(16),
   }),
   fc.record({
+    type: fc.constant('replace-segments' as const),
+    // Number 0 stands for none.
+    by: fc.option(
+      fc.record({ segmentSeq: u64.map((seq) => Math.max(1, seq)), segmentId: bytes(16) }),
+      { nil: undefined },
+    ),
+    replaced: fc.array(fc.record({ segmentSeq: u64, segmentId: bytes(16) }), { maxLength: 40 }),
+  }),
+  fc.record({
     type: fc.constant('add-directory-run' as const),
     level: u32,
     shardId: u32,

@@ -8,9 +8,9 @@ import {
   requireMagic,
   requireRange,
 } from '../errors.js'
-import { noPause } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { copyOf, readU64, viewOf } from '../little-endian.js'
+import { noPause } from '../steps.js'
 import { checksumsOf } from './checksums.js'
 import { decodeSections, type Sections } from './decode-sections.js'
 import { TOC_CRC_AT, TOC_HASH_AT } from './encode-toc.js'

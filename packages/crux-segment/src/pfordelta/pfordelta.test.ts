@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodePForDelta, encodePForDelta, maxPForDeltaBytes } from './pfordelta.js'
+import { decodePForDelta } from './read-pfordelta.js'
+import { encodePForDelta, maxPForDeltaBytes } from './write-pfordelta.js'
 
 /** The same encoding, written for reading: bits as text, the width by sorting. */
 function naive(ids: readonly number[]): number[] {
@@ -93,7 +94,10 @@ describe('decodePForDelta', () => {
     const bytes = encodePForDelta(ids)
     for (let cut = 1; cut < bytes.length; cut++) {
       expect(() => decodePForDelta(bytes, 0, cut), `cut at ${cut}`).toThrow(
-        expect.objectContaining({ name: 'CruxError' }),
+        expect.objectContaining({
+          name: 'CruxError',
+          data: expect.objectContaining({ offset: expect.any(Number) }),
+        }),
       )
     }
   })
@@ -115,7 +119,7 @@ describe('decodePForDelta', () => {
   it('allocates nothing for a count that cannot be', () => {
     const bytes = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 1, 0, 128, 0, 0)
     expect(() => decodePForDelta(bytes)).toThrow(
-      expect.objectContaining({ code: 'LENGTH_OUT_OF_RANGE', data: { field: 'count' } }),
+      expect.objectContaining({ code: 'LENGTH_OUT_OF_RANGE', data: { field: 'count', offset: 0 } }),
     )
   })
 })

@@ -1,4 +1,5 @@
-import { viewOf } from '../little-endian.js'
+import { viewOf } from './little-endian.js'
+import type { Steps } from './steps.js'
 
 /** Hashing and copying this much takes under 1 ms. */
 const PIECE_BYTES = 256 * 1024
@@ -40,8 +41,14 @@ export class PieceWriter {
     this.at = 0
   }
 
-  /** Everything written, in order. */
-  pieces(): readonly Uint8Array[] {
-    return [...this.full, this.bytes.subarray(0, this.at)]
+  /** Copy everything written, in order, to `start` of `target`. */
+  *copyTo(target: Uint8Array, start: number): Steps<void> {
+    let to = start
+    for (const piece of this.full) {
+      target.set(piece, to)
+      to += piece.length
+      yield
+    }
+    target.set(this.bytes.subarray(0, this.at), to)
   }
 }

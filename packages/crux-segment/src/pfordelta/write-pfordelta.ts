@@ -1,8 +1,5 @@
-import { requireLength, requireRange } from './errors.js'
+import { BLOCK, BLOCK_HEADER_BYTES, EXCEPTION_BYTES } from './layout.js'
 
-const BLOCK = 128
-const BLOCK_HEADER_BYTES = 3
-const EXCEPTION_BYTES = 5
 /** Of so many values, place floor(9 n / 10) of the sorted ones is the last. */
 const SHORT_LIST = 10
 /** Bits that fit 32 beside the up to 7 that wait for their byte to fill. */
@@ -72,60 +69,6 @@ export function writePForDelta(
     end = writeBlock(target, end, scratch, length)
   }
   return end
-}
-
-/**
- * List that starts at `start` of `bytes`, and the offset just after it. An empty range is an empty list.
- *
- * @param end - First byte that the list may not touch.
- * @throws {CruxError} `BUFFER_TOO_SMALL` when it is cut short, `LENGTH_OUT_OF_RANGE` when counts contradict.
- */
-export function decodePForDelta(
-  bytes: Uint8Array,
-  start = 0,
-  end = bytes.length,
-): { ids: Uint32Array; end: number } {
-  if (start === end) return { ids: new Uint32Array(0), end }
-  requireLength('a posting list', 4, end - start)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, end)
-  const count = view.getUint32(start, true)
-  // A block of 128 takes at least 19 bytes: checked before anything is allocated.
-  const most = (Math.floor((end - start - 4) / (BLOCK_HEADER_BYTES + BLOCK / 8)) + 1) * BLOCK
-  requireRange(count <= most, 'count', `${count} ids do not fit ${end - start} bytes`)
-  const ids = new Uint32Array(count)
-  let at = start + 4
-  let done = 0
-  let previous = 0
-  while (done < count) {
-    requireLength('a posting block', at + BLOCK_HEADER_BYTES, end)
-    const width = view.getUint8(at)
-    const exceptions = view.getUint8(at + 1)
-    const length = view.getUint8(at + 2)
-    requireRange(width >= 1 && width <= 32, 'bit_width', `${width}, expected 1..32`)
-    requireRange(
-      length >= 1 && length <= BLOCK && length <= count - done,
-      'block_len',
-      `${length} with ${count - done} ids to come`,
-    )
-    const packed = at + BLOCK_HEADER_BYTES
-    const exceptionsAt = packed + Math.ceil((length * width) / 8)
-    const next = exceptionsAt + exceptions * EXCEPTION_BYTES
-    requireLength('a posting block', next, end)
-    unpack(view, packed, exceptionsAt, width, length, ids, done)
-    for (let e = exceptionsAt; e < next; e += EXCEPTION_BYTES) {
-      const index = view.getUint8(e)
-      requireRange(index < length, 'exception', `index ${index} in a block of ${length}`)
-      ids[done + index] = view.getUint32(e + 1, true)
-    }
-    for (let i = done; i < done + length; i++) {
-      previous += ids[i] as number // within the list by the loop's bounds
-      ids[i] = previous
-    }
-    requireRange(previous < 2 ** 32, 'ids', 'a sum of differences exceeds 32 bits')
-    done += length
-    at = next
-  }
-  return { ids, end: at }
 }
 
 /** The only block of a list of at most {@link SHORT_LIST} ids. Most lists of an index are that short. */
@@ -248,37 +191,6 @@ function packBits(
     left -= taken
     shift = 0
     byte++
-  }
-}
-
-/** Values of `width` bits, lowest bit first, into `ids` from `to` on. */
-function unpack(
-  view: DataView,
-  start: number,
-  end: number,
-  width: number,
-  length: number,
-  ids: Uint32Array,
-  to: number,
-): void {
-  // A value of up to 25 bits lies within the four bytes that start at its first byte.
-  const mask = 2 ** width - 1
-  const safe = end - 4
-  let bit = 0
-  for (let i = 0; i < length; i++, bit += width) {
-    const at = start + (bit >>> 3)
-    const shift = bit & 7
-    if (width <= 25 && at <= safe) {
-      ids[to + i] = (view.getUint32(at, true) >>> shift) & mask
-      continue
-    }
-    let value = 0
-    let have = -shift
-    for (let byte = at; byte < end && have < width; byte++, have += 8) {
-      const eight = view.getUint8(byte)
-      value += have < 0 ? eight >>> -have : eight * 2 ** have
-    }
-    ids[to + i] = value & mask
   }
 }
 
