@@ -6,6 +6,24 @@
  * - `INDEX_DOC_ORDER`: a document was added with a number not above the one before; `data.docId`.
  * - `INDEX_FINISHED`: an index builder was used after it gave its bytes.
  * - `ANALYSER_UNKNOWN`: an index names an analyser that is not here; `data.version`.
+ * - `EMBED_URL_INVALID`: an embedding service's address cannot be used; `data.url`, without credentials.
+ * - `EMBED_UNREACHABLE`: no connection to an embedding service; `cause` says why.
+ * - `EMBED_TIMEOUT`: an embedder gave no answer in time; `data.timeoutMs`.
+ * - `EMBED_REFUSED`: an embedding service answered an error; `data.status`, `data.answer` (may quote a text), `data.retryAfterMs`.
+ * - `EMBED_REPLY_INVALID`: an embedding service answered what its protocol does not have; `data.expected`.
+ * - `EMBED_REPLY_TOO_LARGE`: an embedding service answered more than vectors take; `data.maxBytes`.
+ * - `EMBED_COUNT_MISMATCH`: not one vector per text; `data.expected`, `data.got`.
+ * - `EMBED_DIMENSION_MISMATCH`: a vector of another length than expected or than before; `data.expected`, `data.got`, `data.index`.
+ * - `EMBED_NOT_FINITE`: a vector holds what is no finite number; `data.index`, `data.at`.
+ * - `EMBED_TEXT_TOO_LARGE`: a text is larger than the embedding service takes; `data.index`, `data.bytes`, `data.maxBytes`.
+ * - `EMBED_PROFILE_MISMATCH`: a delegate embeds with another model than before or than asked for; `data.expected`, `data.got`.
+ * - `EMBED_CIRCUIT_OPEN`: an embedder failed several times and is left alone; `data.failures`, `data.retryInMs`.
+ * - `EMBED_MODEL_UNUSABLE`: a model cannot be loaded from its directory; `data.dir`.
+ * - `EMBED_MODEL_FAILED`: a loaded model failed while it computed, or its thread ended.
+ * - `EMBED_CLOSED`: an embedder was used after it was closed.
+ * - `DENSE_DIMENSION`: a vector is of another dimension than the index; `data.expected`, `data.got`, `data.segment`.
+ * - `DENSE_SHAPE`: a segment does not hold one whole vector per document; `data.segment`, `data.expected`, `data.got`.
+ * - `DENSE_NOT_FINITE`: a vector holds NaN or an infinity; `data.at` within it, `data.got`, `data.segment`, `data.docId`.
  * - `COLLECTION_INVALID`: a test collection cannot be read; `data.line`, from 1.
  *
  * Damaged index bytes are reported with the codes of crux-segment.
@@ -16,4 +34,22 @@ export type RetrievalErrorCode =
   | 'INDEX_DOC_ORDER'
   | 'INDEX_FINISHED'
   | 'ANALYSER_UNKNOWN'
+  | 'EMBED_URL_INVALID'
+  | 'EMBED_UNREACHABLE'
+  | 'EMBED_TIMEOUT'
+  | 'EMBED_REFUSED'
+  | 'EMBED_REPLY_INVALID'
+  | 'EMBED_REPLY_TOO_LARGE'
+  | 'EMBED_COUNT_MISMATCH'
+  | 'EMBED_DIMENSION_MISMATCH'
+  | 'EMBED_NOT_FINITE'
+  | 'EMBED_TEXT_TOO_LARGE'
+  | 'EMBED_PROFILE_MISMATCH'
+  | 'EMBED_CIRCUIT_OPEN'
+  | 'EMBED_MODEL_UNUSABLE'
+  | 'EMBED_MODEL_FAILED'
+  | 'EMBED_CLOSED'
+  | 'DENSE_DIMENSION'
+  | 'DENSE_SHAPE'
+  | 'DENSE_NOT_FINITE'
   | 'COLLECTION_INVALID'

@@ -17,9 +17,48 @@ export {
   SUMMARY_TOKENS,
 } from './budgets.js'
 export { contentHash } from './content-hash.js'
-export { cosine, type Embedder, type EmbedderProfile } from './embedding/embedder.js'
+export { type RerankBreakdown, rerankDense } from './dense/rerank-dense.js'
+export { createVectorIndex, DEFAULT_APPROXIMATE_ABOVE } from './dense/vector-index.js'
+export type {
+  AllowedDocs,
+  OtherSpace,
+  VectorAnswer,
+  VectorHit,
+  VectorIndex,
+  VectorRows,
+  VectorScorer,
+  VectorSearchOptions,
+} from './dense/vector-types.js'
+export {
+  createDelegateEmbedder,
+  type DelegateEmbedderOptions,
+} from './embedding/delegate-embedder.js'
+export {
+  cosine,
+  type Embedder,
+  type EmbedderProfile,
+  UNSTATED_REVISION,
+} from './embedding/embedder.js'
+export type { FetchJson } from './embedding/embedding-request.js'
+export {
+  createHttpEmbedder,
+  type EmbeddingApi,
+  type HttpEmbedder,
+  type HttpEmbedderLimits,
+  type HttpEmbedderOptions,
+} from './embedding/http-embedder.js'
 export { createLocalHashEmbedder } from './embedding/local-hash-embedder.js'
-export { type SemanticProfile, semanticProfile } from './embedding/semantic-profile.js'
+export {
+  loadModelEmbedder,
+  type ModelEmbedder,
+  type ModelEmbedderOptions,
+} from './embedding/model-embedder.js'
+export {
+  isSameSpace,
+  type SemanticProfile,
+  semanticProfile,
+} from './embedding/semantic-profile.js'
+export { isServiceUrl } from './embedding/service-url.js'
 export type { RetrievalErrorCode } from './errors.js'
 export {
   type Collection,

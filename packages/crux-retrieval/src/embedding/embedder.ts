@@ -1,8 +1,11 @@
+/** Revision of a model whose server does not tell it. */
+export const UNSTATED_REVISION = 'unstated'
+
 /** What an embedder is, for people and for telling whether two vectors may be compared. */
 export interface EmbedderProfile {
   /** Model id. */
   readonly id: string
-  /** Changes whenever the same text would get another vector. */
+  /** Changes whenever the same text would get another vector; {@link UNSTATED_REVISION} if nobody knows. */
   readonly revision: string
   /** Numbers per vector; 0 while not known yet. */
   readonly dims: number

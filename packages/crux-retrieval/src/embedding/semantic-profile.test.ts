@@ -2,7 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js'
 import { loadHashes } from 'crux-segment'
 import { describe, expect, it } from 'vitest'
 import { createLocalHashEmbedder } from './local-hash-embedder.js'
-import { semanticProfile } from './semantic-profile.js'
+import { isSameSpace, semanticProfile } from './semantic-profile.js'
 
 describe('semanticProfile', () => {
   it('describes the local hash embedder (RET-11.5-hash-identity)', async () => {
@@ -28,6 +28,7 @@ describe('semanticProfile', () => {
         normalisation: 'l2',
         hash,
       },
+      revision: '1',
     })
   })
 
@@ -42,5 +43,19 @@ describe('semanticProfile', () => {
       prompt_template_version: 'none',
       normalisation: 'none',
     })
+  })
+})
+
+describe('isSameSpace', () => {
+  it('compares what decides about vectors, and revisions where both are known', async () => {
+    const hashes = await loadHashes()
+    const of = (id: string, revision: string, dims = 7) =>
+      semanticProfile({ profile: { id, revision, dims } }, hashes)
+    expect(isSameSpace(of('a', '1'), of('a', '1'))).toBe(true)
+    expect(isSameSpace(of('a', '1'), of('a', '2'))).toBe(false)
+    expect(isSameSpace(of('a', '1'), of('a', 'unstated'))).toBe(true)
+    expect(isSameSpace(of('a', '1'), of('b', '1'))).toBe(false)
+    expect(isSameSpace(of('a', '1'), of('a', '1', 8))).toBe(false)
+    expect(of('a', 'unstated')).not.toHaveProperty('revision')
   })
 })

@@ -1,5 +1,5 @@
 import { createSemanticProfile, type Hashes, type SemanticProfile } from 'crux-segment'
-import type { Embedder } from './embedder.js'
+import { type Embedder, UNSTATED_REVISION } from './embedder.js'
 
 export type { SemanticProfile } from 'crux-segment'
 
@@ -17,5 +17,17 @@ export function semanticProfile(
       normalisation: profile.normalisation ?? 'none',
     },
     hashes,
+    profile.revision === UNSTATED_REVISION ? undefined : profile.revision,
+  )
+}
+
+/**
+ * Whether vectors under these two profiles may be compared. A revision that is not known counts as
+ * the same.
+ */
+export function isSameSpace(a: SemanticProfile, b: SemanticProfile): boolean {
+  return (
+    a.embedding_fingerprint.hash === b.embedding_fingerprint.hash &&
+    (a.revision === undefined || b.revision === undefined || a.revision === b.revision)
   )
 }
