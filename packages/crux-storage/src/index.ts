@@ -31,8 +31,10 @@ export type {
   CompanionKind,
   FrameBatch,
   FrameInput,
+  Replacement,
   SealedSegment,
   SegmentBytes,
   SegmentRef,
   SegmentStore,
 } from './segments/segment-store.js'
+export { segmentStem } from './segments/shard-layout.js'

@@ -6,7 +6,6 @@ import {
   encodeSegment,
   type Hashes,
   loadHashes,
-  type SegmentFooter,
 } from 'crux-segment'
 import { type Clock, CruxError, createPauser, hasCode, messageOf, systemClock } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
@@ -23,19 +22,24 @@ import {
   mergeLastSeqs,
   type PreviousSeal,
   refOf,
+  type SealPlace,
   sealBatch,
+  sealReplacement,
+  tellCommitted,
 } from './seal-batch.js'
 import { checkedRange, createTurns, notFound, storeClosed } from './segment-access.js'
+import { recordOf, stemOf } from './segment-record.js'
 import type {
   Companion,
   CompanionKind,
   FrameBatch,
+  Replacement,
   SegmentBytes,
   SegmentRef,
   SegmentStore,
 } from './segment-store.js'
 import { ShardFiles } from './shard-files.js'
-import { type ShardPaths, segmentStem, shardPaths } from './shard-layout.js'
+import { type ShardPaths, shardPaths } from './shard-layout.js'
 
 /** Points between the steps of a seal at which a test may end the process. */
 export type SegmentFailpoint =
@@ -100,6 +104,8 @@ class FileSegmentStore implements SegmentStore {
   private readonly files: ShardFiles
   private readonly turns = createTurns()
   private readonly segments = new Map<string, StoredSegment>()
+  /** Replaced ones while somebody moves to the new one. */
+  private readonly leaving = new Map<string, StoredSegment>()
   private readonly lastSeqs: LastSeqs = new Map()
   private closedStreams: ReadonlySet<bigint> = new Set()
   private manifest: ManifestFile | undefined
@@ -250,17 +256,7 @@ class FileSegmentStore implements SegmentStore {
     return this.turns(async () => {
       const manifest = this.requireOpen()
       manifest.requireWritable()
-      const { shardId, epoch } = manifest.header
-      const place = {
-        shardId,
-        epoch,
-        segmentSeq: this.nextSegmentSeq,
-        now: this.clock.now(),
-        lastSeqs: this.lastSeqs,
-        closedStreams: this.closedStreams,
-        previous: this.previous,
-      }
-      const sealed = await sealBatch(batch, place, this.hashes)
+      const sealed = await sealBatch(batch, this.place(manifest), this.hashes)
       await this.failpoint('after_seq_assignment')
       const companions = await buildCompanions(batch, sealed, this.onWarning)
       batch.signal?.throwIfAborted()
@@ -276,7 +272,33 @@ class FileSegmentStore implements SegmentStore {
       const { segmentSeq, segmentId, level } = add
       await this.requireOpen().append({ type: 'remove-segment', level, segmentSeq, segmentId })
       this.segments.delete(ref.id)
-      await this.files.deleteAll(stemOf(add))
+      await this.files.deleteAll([stemOf(add)])
+    })
+  }
+
+  replace(refs: readonly SegmentRef[], by?: Replacement): Promise<SegmentRef | undefined> {
+    return this.turns(async () => {
+      const manifest = this.requireOpen()
+      manifest.requireWritable()
+      const replaced = refs.map((ref) => this.find(ref))
+      const stems = replaced.map(({ add }) => stemOf(add))
+      if (by === undefined) {
+        const names = replaced.map(({ add }) => add)
+        await manifest.append({ type: 'replace-segments', by: undefined, replaced: names })
+        for (const { ref } of replaced) this.segments.delete(ref.id)
+        await this.files.deleteAll(stems)
+        return undefined
+      }
+      const sealed = await sealReplacement(by, this.place(manifest), this.hashes)
+      await this.failpoint('after_seq_assignment')
+      const companions = await by.companions(sealed)
+      by.signal?.throwIfAborted()
+      await this.commit(manifest, sealed, companions, replaced)
+      mergeLastSeqs(this.lastSeqs, sealed.lastSeqs)
+      await tellCommitted(by, sealed.ref, this.onWarning)
+      this.leaving.clear()
+      await this.files.deleteAll(stems)
+      return sealed.ref
     })
   }
 
@@ -289,11 +311,28 @@ class FileSegmentStore implements SegmentStore {
     })
   }
 
-  /** Write a segment and its companions, then the record that makes it count. */
+  private place({ header }: ManifestFile): SealPlace {
+    return {
+      shardId: header.shardId,
+      epoch: header.epoch,
+      segmentSeq: this.nextSegmentSeq,
+      now: this.clock.now(),
+      lastSeqs: this.lastSeqs,
+      closedStreams: this.closedStreams,
+      previous: this.previous,
+    }
+  }
+
+  /**
+   * Write a segment and its companions, then the record that makes it count.
+   *
+   * @param replaced - Leave with the same write; then a companion that cannot be written fails the commit.
+   */
   private async commit(
     manifest: ManifestFile,
     sealed: EncodedSegment & { readonly ref: SegmentRef },
     companions: readonly Companion[],
+    replaced: readonly StoredSegment[] = [],
   ): Promise<void> {
     const { footer, bytes, ref } = sealed
     const add = recordOf(footer)
@@ -303,12 +342,21 @@ class FileSegmentStore implements SegmentStore {
     try {
       await this.files.putInPlace(stem, 'ccxseg', bytes, () => this.failpoint('after_write_tmp'))
       await this.failpoint('after_rename_before_manifest')
-      for (const companion of companions) await this.tryCompanion(stem, companion)
-      await manifest.append(add)
+      for (const { kind, bytes } of companions) {
+        if (replaced.length === 0) await this.tryCompanion(stem, { kind, bytes })
+        else await this.files.putInPlace(stem, kind, bytes)
+      }
+      const names = replaced.map(({ add }) => add)
+      if (names.length === 0) await manifest.append(add)
+      else await manifest.append({ type: 'replace-segments', by: add, replaced: names }, add)
     } catch (error) {
       // When the record's fate is unknown the file stays: the next start decides.
-      if (manifest.isWritable) await this.files.deleteAll(stem)
+      if (manifest.isWritable) await this.files.deleteAll([stem])
       throw error
+    }
+    for (const segment of replaced) {
+      this.segments.delete(segment.ref.id)
+      this.leaving.set(segment.ref.id, segment)
     }
     this.segments.set(ref.id, { ref, add })
     this.previous = footer
@@ -339,7 +387,7 @@ class FileSegmentStore implements SegmentStore {
 
   private find(ref: SegmentRef): StoredSegment {
     this.requireOpen()
-    const found = this.segments.get(ref.id)
+    const found = this.segments.get(ref.id) ?? this.leaving.get(ref.id)
     if (found === undefined) throw notFound(ref)
     return found
   }
@@ -347,32 +395,5 @@ class FileSegmentStore implements SegmentStore {
   private requireOpen(): ManifestFile {
     if (this.isClosed || this.manifest === undefined) throw storeClosed()
     return this.manifest
-  }
-}
-
-function stemOf(add: AddSegment): string {
-  return segmentStem(add.segmentSeq, add.segmentId)
-}
-
-function recordOf(footer: SegmentFooter): AddSegment {
-  return {
-    type: 'add-segment',
-    level: 0,
-    shardId: footer.shardId,
-    epoch: footer.epoch,
-    segmentSeq: footer.segmentSeq,
-    segmentId: footer.segmentId,
-    fileLength: footer.fileLength,
-    path: `segments/${segmentStem(footer.segmentSeq, footer.segmentId)}.ccxseg`,
-    createdAtNs: footer.createdAtNs,
-    sealedAtNs: footer.sealedAtNs,
-    tocOffset: footer.tocOffset,
-    tocLength: footer.tocLength,
-    entryCount: footer.entryCount,
-    minStreamHash: footer.minStreamHash,
-    minSeq: footer.minSeq,
-    maxStreamHash: footer.maxStreamHash,
-    maxSeq: footer.maxSeq,
-    segmentHash: footer.segmentHash,
   }
 }

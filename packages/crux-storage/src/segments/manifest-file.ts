@@ -70,14 +70,15 @@ export class ManifestFile {
   }
 
   /**
-   * Append a record, durably: the commit point of what it says.
+   * Append records with one write, durably: the commit point of what they say. A crash may leave the
+   * first ones of several.
    *
-   * @throws {CruxError} `STORAGE_WRITE_FAILED`; the record does not count, and after a failure that could not
+   * @throws {CruxError} `STORAGE_WRITE_FAILED`; the records do not count, and after a failure that could not
    *   be undone, neither will a later one be taken.
    */
-  async append(record: Exclude<ManifestRecord, UnknownRecord>): Promise<void> {
+  async append(...records: readonly Exclude<ManifestRecord, UnknownRecord>[]): Promise<void> {
     this.requireWritable()
-    const bytes = encodeManifestRecord(record)
+    const bytes = Buffer.concat(records.map(encodeManifestRecord))
     try {
       await this.file.write([bytes], this.length)
       await this.file.datasync()

@@ -5,10 +5,14 @@ import {
   type LastSeqs,
   mergeLastSeqs,
   type PreviousSeal,
+  type SealedBatch,
+  type SealPlace,
   sealBatch,
+  sealReplacement,
+  tellCommitted,
 } from './seal-batch.js'
 import { checkedRange, createTurns, notFound, storeClosed } from './segment-access.js'
-import type { CompanionKind, SegmentRef, SegmentStore } from './segment-store.js'
+import type { Companion, CompanionKind, SegmentRef, SegmentStore } from './segment-store.js'
 
 interface StoredSegment {
   readonly ref: SegmentRef
@@ -28,6 +32,8 @@ export async function createMemorySegmentStore(
   const { clock = systemClock, onWarning = () => {} } = options
   const hashes = await loadHashes()
   const segments = new Map<string, StoredSegment>()
+  /** Replaced ones while somebody moves to the new one. */
+  const leaving = new Map<string, StoredSegment>()
   const lastSeqs: LastSeqs = new Map()
   const turns = createTurns()
   let previous: PreviousSeal | undefined
@@ -38,9 +44,23 @@ export async function createMemorySegmentStore(
   }
   const find = (ref: SegmentRef): StoredSegment => {
     requireOpen()
-    const found = segments.get(ref.id)
+    const found = segments.get(ref.id) ?? leaving.get(ref.id)
     if (found === undefined) throw notFound(ref)
     return found
+  }
+
+  const place = (): SealPlace => {
+    requireOpen()
+    const segmentSeq = (previous?.segmentSeq ?? 0) + 1
+    return { shardId: 0, epoch: 1, segmentSeq, now: clock.now(), lastSeqs, previous }
+  }
+  const commit = (sealed: SealedBatch, companions: readonly Companion[]): SegmentRef => {
+    const { ref, bytes, footer } = sealed
+    const copies = companions.map(({ kind, bytes }) => [kind, Uint8Array.from(bytes)] as const)
+    segments.set(ref.id, { ref, bytes, companions: new Map(copies) })
+    mergeLastSeqs(lastSeqs, sealed.lastSeqs)
+    previous = footer
+    return ref
   }
 
   return {
@@ -70,27 +90,36 @@ export async function createMemorySegmentStore(
 
     seal: (batch) =>
       turns(async () => {
-        requireOpen()
-        const segmentSeq = (previous?.segmentSeq ?? 0) + 1
-        const now = clock.now()
-        const place = { shardId: 0, epoch: 1, segmentSeq, now, lastSeqs, previous }
-        const sealed = await sealBatch(batch, place, hashes)
+        const sealed = await sealBatch(batch, place(), hashes)
         const companions = await buildCompanions(batch, sealed, onWarning)
         batch.signal?.throwIfAborted()
-        segments.set(sealed.ref.id, {
-          ref: sealed.ref,
-          bytes: sealed.bytes,
-          companions: new Map(companions.map(({ kind, bytes }) => [kind, Uint8Array.from(bytes)])),
-        })
-        mergeLastSeqs(lastSeqs, sealed.lastSeqs)
-        previous = sealed.footer
-        return sealed.ref
+        return commit(sealed, companions)
       }),
 
     remove: (ref) =>
       turns(async () => {
         find(ref)
         segments.delete(ref.id)
+      }),
+
+    replace: (refs, by) =>
+      turns(async () => {
+        const replaced = refs.map(find)
+        if (by === undefined) {
+          for (const { ref } of replaced) segments.delete(ref.id)
+          return undefined
+        }
+        const sealed = await sealReplacement(by, place(), hashes)
+        const companions = await by.companions(sealed)
+        by.signal?.throwIfAborted()
+        for (const segment of replaced) {
+          segments.delete(segment.ref.id)
+          leaving.set(segment.ref.id, segment)
+        }
+        const ref = commit(sealed, companions)
+        await tellCommitted(by, ref, onWarning)
+        leaving.clear()
+        return ref
       }),
 
     close() {

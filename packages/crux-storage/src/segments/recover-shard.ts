@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path'
-import type { AddSegment, ManifestRecord } from 'crux-segment'
+import type { AddSegment, ManifestRecord, ReplaceSegments, SegmentName } from 'crux-segment'
 import type { StorageFs } from '../fs/storage-fs.js'
 import { systemCode } from '../fs/storage-fs.js'
-import { parseSegmentFile, type ShardPaths, segmentStem, seqWithin } from './shard-layout.js'
+import { stemOf } from './segment-record.js'
+import { parseSegmentFile, type ShardPaths, seqWithin } from './shard-layout.js'
 
 /** What the records of a MANIFEST add up to. */
 export interface ShardState {
@@ -10,12 +11,14 @@ export interface ShardState {
   readonly added: readonly AddSegment[]
   /** Stems of those that are there, with their record. */
   readonly live: ReadonlyMap<string, AddSegment>
-  /** Stems of those that were removed. */
+  /** Stems of those that were removed or replaced. */
   readonly removed: ReadonlySet<string>
   /** Streams that take no more frames. */
   readonly closedStreams: ReadonlySet<bigint>
   /** File names of directory runs that another writer keeps. */
   readonly directoryRuns: ReadonlySet<string>
+  /** Highest segment number in any record; 0 when there is none. */
+  readonly highestSeq: number
 }
 
 /** Files of a shard after everything that does not belong was put aside. */
@@ -35,21 +38,31 @@ export function replayManifest(records: readonly ManifestRecord[]): ShardState {
   const removed = new Set<string>()
   const closedStreams = new Set<bigint>()
   const runs = new Map<string, string>()
+  let highestSeq = 0
+  let before: ManifestRecord | undefined
+  const remove = (name: SegmentName): void => {
+    live.delete(stemOf(name))
+    removed.add(stemOf(name))
+  }
   for (const record of records) {
     switch (record.type) {
-      case 'add-segment': {
-        const stem = segmentStem(record.segmentSeq, record.segmentId)
+      case 'add-segment':
+        // A replacement that a crash cut off from its segment stands before something else.
+        if (before?.type === 'replace-segments' && isSame(before, record)) {
+          for (const name of before.replaced) remove(name)
+        }
         added.push(record)
-        live.set(stem, record)
-        removed.delete(stem)
+        live.set(stemOf(record), record)
+        removed.delete(stemOf(record))
+        highestSeq = Math.max(highestSeq, record.segmentSeq)
         break
-      }
-      case 'remove-segment': {
-        const stem = segmentStem(record.segmentSeq, record.segmentId)
-        live.delete(stem)
-        removed.add(stem)
+      case 'remove-segment':
+        remove(record)
         break
-      }
+      case 'replace-segments':
+        if (record.by === undefined) for (const name of record.replaced) remove(name)
+        else highestSeq = Math.max(highestSeq, record.by.segmentSeq)
+        break
       case 'add-directory-run':
         runs.set(`${record.level}/${record.runId}`, basename(record.path))
         break
@@ -62,8 +75,13 @@ export function replayManifest(records: readonly ManifestRecord[]): ShardState {
       case 'unknown':
         break
     }
+    before = record
   }
-  return { added, live, removed, closedStreams, directoryRuns: new Set(runs.values()) }
+  return { added, live, removed, closedStreams, directoryRuns: new Set(runs.values()), highestSeq }
+}
+
+function isSame({ by }: ReplaceSegments, added: AddSegment): boolean {
+  return by !== undefined && stemOf(by) === stemOf(added)
 }
 
 /**
@@ -89,8 +107,7 @@ export async function tidyShard(
     return target
   }
 
-  let highestSeq = 0
-  for (const { segmentSeq } of state.added) highestSeq = Math.max(highestSeq, segmentSeq)
+  let { highestSeq } = state
   for (const name of await fs.list(paths.quarantine)) {
     highestSeq = Math.max(highestSeq, seqWithin(name))
   }

@@ -13,6 +13,7 @@ import type {
   Companion,
   FrameBatch,
   FrameInput,
+  Replacement,
   SealedSegment,
   SegmentRef,
 } from './segment-store.js'
@@ -71,8 +72,37 @@ export async function sealBatch(
   place: SealPlace,
   hashes: Hashes,
 ): Promise<SealedBatch> {
+  if (batch.frames.length === 0) throw invalid('a batch needs at least one frame')
   const pause = createPauser({ sliceMs: SEAL_SLICE_MS, signal: batch.signal })
   const { frames, lastSeqs } = await assignSeqs(batch.frames, place, hashes, pause)
+  return { ...(await encode(frames, place, hashes, pause, batch.signal)), lastSeqs }
+}
+
+/**
+ * Encode what takes the place of other segments. Changes nothing.
+ *
+ * @throws {CruxError} `SEGMENT_BATCH_INVALID`. @throws The abort reason of `by.signal`.
+ */
+export async function sealReplacement(
+  by: Replacement,
+  place: SealPlace,
+  hashes: Hashes,
+): Promise<SealedBatch> {
+  if (by.kept.length === 0) throw invalid('a replacement keeps at least one frame')
+  const pause = createPauser({ sliceMs: SEAL_SLICE_MS, signal: by.signal })
+  const { frames, lastSeqs } = await assignSeqs(by.frames, place, hashes, pause)
+  await requireKnownSeqs(by.kept, place, hashes, pause)
+  const all = frames.concat(by.kept)
+  return { ...(await encode(all, place, hashes, pause, by.signal)), lastSeqs }
+}
+
+async function encode(
+  frames: readonly FrameToSeal[],
+  place: SealPlace,
+  hashes: Hashes,
+  pause: Pause,
+  signal: AbortSignal | undefined,
+): Promise<EncodedSegment & { readonly ref: SegmentRef }> {
   const atNs = BigInt(place.now) * 1_000_000n
   const content = {
     shardId: place.shardId,
@@ -91,8 +121,8 @@ export async function sealBatch(
     }
     throw error
   }
-  batch.signal?.throwIfAborted()
-  return { ...encoded, ref: refOf(encoded.footer, place.previous, hashes), lastSeqs }
+  signal?.throwIfAborted()
+  return { ...encoded, ref: refOf(encoded.footer, place.previous, hashes) }
 }
 
 /** What a segment's footer, or its record in the MANIFEST, and the seal before it say about it. */
@@ -134,6 +164,19 @@ export async function buildCompanions(
   }
 }
 
+/** Let whoever asked for a replacement move to it. A failure is reported: the commit stands. */
+export async function tellCommitted(
+  by: Replacement,
+  ref: SegmentRef,
+  onWarning: (message: string) => void,
+): Promise<void> {
+  try {
+    await by.committed?.(ref)
+  } catch (error) {
+    onWarning(`segment ${ref.seq} is committed, but was not taken over: ${messageOf(error)}`)
+  }
+}
+
 /** Let `lastSeqs` know what a committed batch or segment holds. */
 export function mergeLastSeqs(
   lastSeqs: LastSeqs,
@@ -149,8 +192,7 @@ async function assignSeqs(
   place: SealPlace,
   hashes: Hashes,
   pause: Pause,
-): Promise<{ frames: readonly FrameToSeal[]; lastSeqs: LastSeqs }> {
-  if (inputs.length === 0) throw invalid('a batch needs at least one frame')
+): Promise<{ frames: FrameToSeal[]; lastSeqs: LastSeqs }> {
   const ingestedAt = toStoredTime(place.now)
   const lastSeqs: LastSeqs = new Map()
   const frames: FrameToSeal[] = []
@@ -174,6 +216,28 @@ async function assignSeqs(
   return { frames, lastSeqs }
 }
 
+/** A kept frame has a number that was given before: a higher one would be given again. */
+async function requireKnownSeqs(
+  kept: readonly FrameToSeal[],
+  place: SealPlace,
+  hashes: Hashes,
+  pause: Pause,
+): Promise<void> {
+  let last: FrameToSeal['fields'] | undefined
+  let known = 0
+  for (const { fields } of kept) {
+    const { tenantId, streamType, streamId, seq } = fields
+    const isNext =
+      last?.streamId === streamId && last.streamType === streamType && last.tenantId === tenantId
+    if (!isNext) known = place.lastSeqs.get(hashOf(fields, hashes)) ?? 0
+    if (seq > known) {
+      throw invalid(`frame ${seq} of stream ${streamType}/${streamId} was never given that number`)
+    }
+    last = fields
+    await pause()
+  }
+}
+
 /** Member by member: spreading objects takes several times as long. */
 function fieldsOf(input: FrameInput, seq: number, ingestedAt: string): FrameToSeal['fields'] {
   const { tenantId, streamType, streamId, eventId, eventType, contentType, occurredAt } = input
@@ -190,7 +254,9 @@ function fieldsOf(input: FrameInput, seq: number, ingestedAt: string): FrameToSe
   }
 }
 
-function hashOf(input: FrameInput, hashes: Hashes): bigint {
+type StreamName = Pick<FrameInput, 'tenantId' | 'streamType' | 'streamId'>
+
+function hashOf(input: StreamName, hashes: Hashes): bigint {
   try {
     return streamHash(input.tenantId, input.streamType, input.streamId, hashes)
   } catch (error) {

@@ -1,3 +1,5 @@
+import type { FrameToSeal } from 'crux-segment'
+
 /** A document chunk, or any event, on its way into a segment. */
 export interface FrameInput {
   readonly tenantId: string
@@ -28,6 +30,22 @@ export interface FrameBatch {
   readonly frames: readonly FrameInput[]
   /** Called with the sealed bytes before the commit; a failure is reported and leaves the segment without companions. */
   readonly companions?: (segment: SealedSegment) => Promise<readonly Companion[]>
+  readonly signal?: AbortSignal
+}
+
+/** Frames that take the place of whole segments, as one new segment. */
+export interface Replacement {
+  /** Stand in front, and get sequence numbers as in a {@link FrameBatch}. */
+  readonly frames: readonly FrameInput[]
+  /** Frames of the replaced segments as they were decoded; kept byte for byte, sequence numbers included. */
+  readonly kept: readonly FrameToSeal[]
+  /** As in a {@link FrameBatch}, but a failure gives the replacement up. */
+  readonly companions: (segment: SealedSegment) => Promise<readonly Companion[]>
+  /**
+   * Called after the commit; the replaced segments can be read until it has ended. Must not write to the
+   * store. A failure is reported.
+   */
+  readonly committed?: (ref: SegmentRef) => Promise<void>
   readonly signal?: AbortSignal
 }
 
@@ -91,6 +109,17 @@ export interface SegmentStore {
   seal(batch: FrameBatch): Promise<SegmentRef>
   /** Take a segment and its companions out, durably. Its number and id are not used again. */
   remove(ref: SegmentRef): Promise<void>
+  /**
+   * Put one new segment in the place of several, or nothing when `by` is undefined: one commit, after which
+   * and after any crash either all of them are there or only the new one. It gets the next number, so that it
+   * stands behind later segments although its frames may be older.
+   *
+   * @returns The new segment; undefined when there is none.
+   * @throws {CruxError} `SEGMENT_NOT_FOUND`, `SEGMENT_BATCH_INVALID` (also for a kept frame whose seq is above
+   *   all of its stream), `STORAGE_WRITE_FAILED`, `SEGMENT_STORE_CLOSED`; what `companions` throws.
+   * @throws The reason of `by.signal` when it is aborted before the commit.
+   */
+  replace(refs: readonly SegmentRef[], by?: Replacement): Promise<SegmentRef | undefined>
   /** Release everything; safe to call twice. */
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import { CruxError, messageOf } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import { type StorageFs, systemCode } from '../fs/storage-fs.js'
 import { readWholeFile } from '../fs/whole-file.js'
-import type { ShardPaths } from './shard-layout.js'
+import { parseSegmentFile, type ShardPaths } from './shard-layout.js'
 
 /** Moves whole files into and out of a shard's `segments` folder. */
 export class ShardFiles {
@@ -53,19 +53,22 @@ export class ShardFiles {
   }
 
   /**
-   * Remove everything that carries a stem but a head, whose frames may not be anywhere else. What cannot be
-   * removed now is removed or put aside at the next start.
+   * Remove everything that carries one of the stems but heads, whose frames may not be anywhere else. What
+   * cannot be removed now is removed or put aside at the next start.
    */
-  async deleteAll(stem: string): Promise<void> {
+  async deleteAll(stems: readonly string[]): Promise<void> {
+    const gone = new Set(stems)
     try {
       for (const name of await this.fs.list(this.paths.segments)) {
-        if (!name.startsWith(`${stem}.`) || name.endsWith('.ccxhead')) continue
+        const file = parseSegmentFile(name)
+        if (file === undefined || !gone.has(file.stem) || file.extension === 'ccxhead') continue
         await this.fs.unlink(join(this.paths.segments, name))
       }
       await this.fs.syncDirectory(this.paths.segments)
     } catch (error) {
+      const which = stems.length === 1 ? stems[0] : `${stems.length} segments`
       const why = messageOf(error)
-      this.onWarning(`files of ${stem} are still there, the next start sees to them: ${why}`)
+      this.onWarning(`files of ${which} are still there, the next start sees to them: ${why}`)
     }
   }
 

@@ -8,6 +8,7 @@ export {
 export {
   describeSegmentStore,
   framesOf,
+  keptOf,
   type OpenedSegmentStore,
   testFrame,
 } from './segment-store-contract.js'

@@ -1,4 +1,4 @@
-import { decodeSegment, loadHashes } from 'crux-segment'
+import { decodeSegment, type FrameToSeal, loadHashes } from 'crux-segment'
 import { ManualClock } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { FrameInput, SegmentRef, SegmentStore } from '../segments/segment-store.js'
@@ -32,6 +32,23 @@ export async function framesOf(store: SegmentStore, ref: SegmentRef): Promise<re
     ({ header, payload }) =>
       `${header.streamId}/${header.seq}/${header.eventId}=${new TextDecoder().decode(payload)}`,
   )
+}
+
+/** Frames of stored segments that pass a test on their event id, as {@link SegmentStore.replace} takes them. */
+export async function keptOf(
+  store: SegmentStore,
+  refs: readonly SegmentRef[],
+  isKept: (eventId: string) => boolean = () => true,
+): Promise<readonly FrameToSeal[]> {
+  const kept: FrameToSeal[] = []
+  for (const ref of refs) {
+    const { bytes } = await store.read(ref)
+    const segment = await decodeSegment(bytes, await loadHashes(), { verify: 'full' })
+    for (const { header, payload } of segment.frames()) {
+      if (isKept(header.eventId)) kept.push({ fields: header, payload })
+    }
+  }
+  return kept
 }
 
 /**
@@ -190,6 +207,108 @@ export function describeSegmentStore(
       expect(await again.seal({ frames: [testFrame('a', '3')] })).toMatchObject({ seq: 3 })
     })
 
+    it('puts one segment in the place of several, with their frames as they were', async () => {
+      const { store, clock, reopen } = await start()
+      const one = await store.seal({ frames: [testFrame('a', 'a1'), testFrame('b', 'b1')] })
+      const two = await store.seal({ frames: [testFrame('a', 'a2')] })
+      const kept = await keptOf(store, [one, two], (eventId) => eventId !== 'b1')
+      const later = await store.seal({ frames: [testFrame('a', 'a3')] })
+      clock.advance(1000)
+      let seen: readonly SegmentRef[] = []
+      const merged = await store.replace([one, two], {
+        frames: [testFrame('own', 'o1')],
+        kept,
+        companions: async ({ ref }) => [{ kind: 'ccxi', bytes: Uint8Array.of(ref.seq) }],
+        committed: async () => {
+          seen = await store.list()
+          // What is leaving can be read until this has ended.
+          expect((await store.readRange(one, 0, 4)).length).toBe(4)
+        },
+      })
+      if (merged === undefined) throw new Error('one segment was asked for')
+      expect(merged).toMatchObject({ seq: 4, frameCount: 3 })
+      const again = await reopen()
+      expect(await again.list()).toEqual([later, merged])
+      expect(seen).toEqual([later, merged])
+      expect(await framesOf(again, merged)).toEqual(['own/1/o1=o1', 'a/1/a1=a1', 'a/2/a2=a2'])
+      const copies = await keptOf(again, [merged], (eventId) => eventId !== 'o1')
+      expect(copies).toEqual(kept)
+      expect(await again.readCompanion(merged, 'ccxi')).toEqual(Uint8Array.of(4))
+      for (const gone of [again.read(one), again.readRange(two, 0, 1)]) {
+        await expect(gone).rejects.toMatchObject({ code: 'SEGMENT_NOT_FOUND' })
+      }
+      const next = await again.seal({ frames: [testFrame('a', 'a4'), testFrame('own', 'o2')] })
+      expect(next.seq).toBe(5)
+      expect(await framesOf(again, next)).toEqual(['a/4/a4=a4', 'own/2/o2=o2'])
+      const final = await reopen()
+      expect(await final.list()).toEqual([later, merged, next])
+    })
+
+    it('takes several segments out at once', async () => {
+      const { store, reopen } = await start()
+      const refs = [
+        await store.seal({ frames: [testFrame('a', '1')] }),
+        await store.seal({ frames: [testFrame('a', '2')] }),
+      ]
+      const last = await store.seal({ frames: [testFrame('a', '3')] })
+      expect(await store.replace(refs)).toBeUndefined()
+      expect(await (await reopen()).list()).toEqual([last])
+    })
+
+    it('replaces nothing when a replacement breaks a rule, fails, or is aborted', async () => {
+      const { store, reopen } = await start()
+      const refs = [
+        await store.seal({ frames: [testFrame('a', '1')] }),
+        await store.seal({ frames: [testFrame('a', '2')] }),
+      ]
+      const kept = await keptOf(store, refs)
+      const companions = async () => []
+      const invalid = { code: 'SEGMENT_BATCH_INVALID' }
+      await expect(
+        store.replace(refs, { frames: [testFrame('a', '3')], kept: [], companions }),
+      ).rejects.toMatchObject(invalid)
+      const future = kept.map(({ fields, payload }) => ({ fields: { ...fields, seq: 3 }, payload }))
+      await expect(
+        store.replace(refs, { frames: [], kept: future, companions }),
+      ).rejects.toMatchObject(invalid)
+      const failing = async () => {
+        throw new Error('no index')
+      }
+      await expect(store.replace(refs, { frames: [], kept, companions: failing })).rejects.toThrow(
+        'no index',
+      )
+      const late = new AbortController()
+      const aborting = async () => {
+        late.abort(new Error('late'))
+        return []
+      }
+      await expect(
+        store.replace(refs, { frames: [], kept, companions: aborting, signal: late.signal }),
+      ).rejects.toThrow('late')
+      const unknown = { ...refs[0], id: 'f'.repeat(32) } as SegmentRef // every member but the id is one's
+      await expect(
+        store.replace([unknown], { frames: [], kept, companions }),
+      ).rejects.toMatchObject({ code: 'SEGMENT_NOT_FOUND' })
+      expect(await (await reopen()).list()).toEqual(refs)
+    })
+
+    it('keeps a replacement whose taking over failed, and says so', async () => {
+      const { store, warnings, reopen } = await start()
+      const ref = await store.seal({ frames: [testFrame('a', '1')] })
+      const committed = async () => {
+        throw new Error('nobody moved')
+      }
+      const kept = await keptOf(store, [ref])
+      const merged = await store.replace([ref], {
+        frames: [],
+        kept,
+        companions: async () => [],
+        committed,
+      })
+      expect(warnings.join()).toContain('nobody moved')
+      expect(await (await reopen()).list()).toEqual([merged])
+    })
+
     it('refuses batches that break a rule, and stays usable', async () => {
       const { store } = await start()
       const good = testFrame('a', '1')
@@ -262,6 +381,7 @@ export function describeSegmentStore(
         store.read(ref),
         store.seal({ frames: [testFrame('a', '2')] }),
         store.remove(ref),
+        store.replace([ref]),
       ]) {
         await expect(failing).rejects.toMatchObject({ code: 'SEGMENT_STORE_CLOSED' })
       }
