@@ -88,11 +88,16 @@ export {
 export { createIndexBuilder, type IndexBuilder, type IndexTarget } from './lexical/index-builder.js'
 export { createLexicalIndex, DEFAULT_POSTING_BYTES } from './lexical/lexical-index.js'
 export type {
+  DocPlace,
   LexicalAnswer,
   LexicalCoverage,
   LexicalDoc,
   LexicalHit,
   LexicalIndex,
   LexicalQuery,
+  NewSegment,
+  TermAnswer,
+  TermQuery,
+  WeightedTerm,
 } from './lexical/lexical-types.js'
 export { createSearch, type Search, type SearchHit } from './search.js'

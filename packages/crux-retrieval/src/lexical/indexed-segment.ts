@@ -1,9 +1,14 @@
 import type { CcxiReader } from 'crux-segment'
+import { type Analyser, analyserOf } from '../analyser/analyser.js'
 
 /** One segment of an index as it is at one time; replaced, not changed, when documents are hidden. */
 export interface IndexedSegment {
   readonly key: string
+  /** Tells the segments of an index apart, also those that had the same key one after the other. */
+  readonly serial: number
   readonly reader: CcxiReader
+  /** Version of the analyser that gave its terms. */
+  readonly version: Analyser['version']
   /** Tokens of each document, by number. */
   readonly lengths: Uint16Array
   /** Hashes of the owners of its documents. */
@@ -22,8 +27,15 @@ const SLICE = 4096
 /**
  * Read the facts that every query needs from a segment's index: one step through its documents.
  * Yields where a pause may be taken.
+ *
+ * @throws {CruxError} `ANALYSER_UNKNOWN`.
  */
-export function* readSegment(key: string, reader: CcxiReader): Generator<void, IndexedSegment> {
+export function* readSegment(
+  key: string,
+  serial: number,
+  reader: CcxiReader,
+): Generator<void, IndexedSegment> {
+  const { version } = analyserOf(reader.header.tokenizerVersion)
   const lengths = new Uint16Array(reader.totalFrames)
   const tenants = new Set<bigint>()
   let lastLow = 0
@@ -45,7 +57,7 @@ export function* readSegment(key: string, reader: CcxiReader): Generator<void, I
     tokens += length
     docs += 1
   }
-  return { key, reader, lengths, tenants, hidden: undefined, docs, tokens }
+  return { key, serial, reader, version, lengths, tenants, hidden: undefined, docs, tokens }
 }
 
 /** False for a frame that was never indexed: its entry is all zero. */

@@ -2,7 +2,8 @@ import { type Hashes, loadHashes, tenantHash } from 'crux-segment'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { analyse } from '../analyser/analyse.js'
-import { createIndexBuilder } from './index-builder.js'
+import { analyserOf, DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
+import { type PlainDoc, type PlainSegment, plainCcxi, plainIndex } from '../testing/plain-index.js'
 import { createLexicalIndex } from './lexical-index.js'
 import type { LexicalIndex } from './lexical-types.js'
 
@@ -10,11 +11,6 @@ let hashes: Hashes
 beforeAll(async () => {
   hashes = await loadHashes()
 })
-
-interface Doc {
-  readonly text: string
-  readonly tenant: string
-}
 
 const WORDS = ['alpha', 'beta', 'gamma', 'delta', 'the', 'of', "rock'n'roll", 'größe', 'x']
 const text = fc.array(fc.constantFrom(...WORDS), { maxLength: 12 }).map((w) => w.join(' '))
@@ -24,25 +20,12 @@ const queries = fc
   .array(fc.constantFrom(...WORDS, 'zzzz'), { maxLength: 6 })
   .map((picked) => picked.join(' '))
 
-function bytesOf(docs: readonly (Doc | undefined)[]): Uint8Array | undefined {
-  const builder = createIndexBuilder(hashes)
-  for (const [docId, found] of docs.entries()) {
-    if (found === undefined) continue
-    builder.add(docId, found.text, tenantHash(found.tenant, hashes), 4096 + docId)
-  }
-  return builder.finish({ shardId: 0, segmentSeq: 1, epoch: 1 })
-}
+const bytesOf = (docs: PlainSegment) => plainCcxi(docs, 1, hashes)
 
-function indexOf(...segments: readonly (readonly (Doc | undefined)[])[]): LexicalIndex {
-  const index = createLexicalIndex(hashes)
-  for (const [i, docs] of segments.entries()) {
-    const bytes = bytesOf(docs)
-    if (bytes !== undefined) index.addSegment(`s${i}`, bytes)
-  }
-  return index
-}
+const indexOf = (...segments: readonly PlainSegment[]) => plainIndex(segments, 1, hashes)
 
-const acme = (...texts: string[]): Doc[] => texts.map((each) => ({ text: each, tenant: 'acme' }))
+const acme = (...texts: string[]): PlainDoc[] =>
+  texts.map((each) => ({ text: each, tenant: 'acme' }))
 
 const find = (
   index: LexicalIndex,
@@ -50,8 +33,18 @@ const find = (
   rest: { limit?: number; minScore?: number } = {},
 ) => index.searchNow({ query, tenant: 'acme', limit: 100, ...rest })
 
+const defaultWords = (query: string) =>
+  analyserOf(DEFAULT_ANALYSER_VERSION)
+    .analyse(query)
+    .filter(({ isStop, kind }) => !isStop && (kind === 'word' || kind === 'part'))
+
 /** BM25 by the textbook over documents that can be found: one scan, no index. */
-function scan(segments: readonly (readonly (Doc | undefined)[])[], query: string, tenant: string) {
+function scan(
+  index: LexicalIndex,
+  segments: readonly PlainSegment[],
+  query: string,
+  tenant: string,
+) {
   const all = segments.flatMap((docs, s) =>
     docs.flatMap((each, docId) =>
       each === undefined || each.text === ''
@@ -60,7 +53,8 @@ function scan(segments: readonly (readonly (Doc | undefined)[])[], query: string
     ),
   )
   const meanLength = all.reduce((sum, { terms }) => sum + terms.length, 0) / all.length
-  const tokens = analyse(query)
+  // An index without segments counts the words of the default analyser.
+  const tokens = index.stats().segments > 0 ? analyse(query) : defaultWords(query)
   const dfOf = (term: string) => all.filter(({ terms }) => terms.includes(term)).length
   const missing = tokens.filter(({ term }) => dfOf(term) === 0)
   const hits = all
@@ -84,17 +78,17 @@ function scan(segments: readonly (readonly (Doc | undefined)[])[], query: string
   }
 }
 
-/** Single precision in another order of additions. */
-const TOLERANCE = 1e-5
+/** Double precision in another order of additions. */
+const TOLERANCE = 1e-12
 
 function expectSameAsScan(
   index: LexicalIndex,
-  segments: readonly (readonly (Doc | undefined)[])[],
+  segments: readonly PlainSegment[],
   query: string,
 ): void {
   for (const tenant of ['acme', 'globex', 'nobody']) {
     const answer = index.searchNow({ query, tenant, limit: 1000 })
-    const expected = scan(segments, query, tenant)
+    const expected = scan(index, segments, query, tenant)
     expect(answer.totalCandidates).toBe(expected.hits.length)
     expect(answer.hits).toHaveLength(expected.hits.length)
     expect(answer.coverage.missingTokens).toEqual(expected.missing)
@@ -260,9 +254,11 @@ describe('coverage', () => {
     expect(find(indexOf(acme('alpha')), ' - a ? ')).toEqual({
       ...nothing,
       coverage: { score: 0, missingTokens: [], belowFloor: 0 },
+      onlyStopWords: false,
     })
     expect(find(indexOf(), 'alpha')).toEqual({
       ...nothing,
+      onlyStopWords: false,
       coverage: { score: 0, missingTokens: ['alpha'], belowFloor: 0 },
     })
   })
@@ -282,7 +278,7 @@ describe('changes', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 15 }), queries, (changes, query) => {
         const index = createLexicalIndex(hashes, { maxPostingBytes: 2000 })
-        const model: (Doc | undefined)[][] = []
+        const model: (PlainDoc | undefined)[][] = []
         for (const each of changes) {
           if (each.do === 'add') {
             const bytes = bytesOf(each.docs)

@@ -1,6 +1,6 @@
 import { type CcxiReader, type Hashes, openCcxi, openCcxiInSlices, tenantHash } from 'crux-segment'
 import { CruxError, createPauser, type Pause } from 'crux-types'
-import { analyse } from '../analyser/analyse.js'
+import { DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
 import type { RetrievalErrorCode } from '../errors.js'
 import {
   hideDocs,
@@ -9,17 +9,20 @@ import {
   isIndexed,
   readSegment,
 } from './indexed-segment.js'
+import { LexicalQueries } from './lexical-queries.js'
 import type {
+  DocPlace,
   LexicalAnswer,
   LexicalDoc,
-  LexicalHit,
   LexicalIndex,
   LexicalQuery,
+  NewSegment,
+  TermAnswer,
+  TermQuery,
+  WeightedTerm,
 } from './lexical-types.js'
 import { PostingCache } from './posting-cache.js'
-import { createScratchPool, scoreDocs } from './score-docs.js'
-import { type Corpus, TenantView, type TermList } from './tenant-view.js'
-import { TopHits } from './top-hits.js'
+import { type Corpus, TenantLists, TenantView } from './tenant-view.js'
 
 /** Default bound on the memory of decoded postings. */
 export const DEFAULT_POSTING_BYTES = 64 * 1024 * 1024
@@ -28,71 +31,92 @@ export const DEFAULT_POSTING_BYTES = 64 * 1024 * 1024
  * An empty index over `.ccxi` bytes, ranked by BM25 (k1 1.2, b 0.75).
  *
  * Document frequencies and the mean length are those of all segments and tenants, so that scores
- * do not depend on how documents are spread over segments.
+ * do not depend on how documents are spread over segments. Each segment is searched with the
+ * terms of the analyser that made it.
  *
  * @param options.maxPostingBytes - Bound on decoded postings kept for later queries; default 64 MiB.
+ * @param options.pruneFrom - Postings of a query from which on documents are passed over that cannot be
+ *   hits; the answers are the same. For measurements and tests.
  */
 export function createLexicalIndex(
   hashes: Hashes,
-  options: { maxPostingBytes?: number } = {},
+  options: { maxPostingBytes?: number; pruneFrom?: number } = {},
 ): LexicalIndex {
-  return new MemoryLexicalIndex(hashes, options.maxPostingBytes ?? DEFAULT_POSTING_BYTES)
+  const { maxPostingBytes = DEFAULT_POSTING_BYTES, pruneFrom } = options
+  return new MemoryLexicalIndex(hashes, maxPostingBytes, new LexicalQueries(hashes, pruneFrom))
 }
 
-/** The corpus at one time with all that was derived from it; dropped whole when the corpus changes. */
+/** The corpus at one time with the views of those tenants that asked; dropped when the corpus changes. */
 interface Snapshot {
   readonly corpus: Corpus
-  readonly tokens: number
-  readonly cache: PostingCache
   readonly views: Map<string, TenantView>
 }
 
 class MemoryLexicalIndex implements LexicalIndex {
-  private readonly segments = new Map<string, IndexedSegment>()
-  private readonly scratch = createScratchPool()
+  private segments = new Map<string, IndexedSegment>()
+  private serial = 0
+  private snapshots = 0
   private current: Snapshot | undefined
+  private readonly cache: PostingCache
+  /** Decoded lists by tenant; they outlive snapshots. */
+  private readonly lists = new Map<string, TenantLists>()
 
   constructor(
     private readonly hashes: Hashes,
-    private readonly maxPostingBytes: number,
-  ) {}
-
-  addSegment(key: string, ccxi: CcxiReader | Uint8Array): void {
-    this.requireAbsent(key)
-    const steps = readSegment(key, ccxi instanceof Uint8Array ? openCcxi(ccxi, this.hashes) : ccxi)
-    for (;;) {
-      const step = steps.next()
-      if (step.done) {
-        this.place(step.value)
-        return
-      }
-    }
+    maxPostingBytes: number,
+    private readonly queries: LexicalQueries,
+  ) {
+    this.cache = new PostingCache(maxPostingBytes)
   }
 
-  async addSegmentInSlices(
-    key: string,
-    ccxi: CcxiReader | Uint8Array,
-    pause: Pause,
-  ): Promise<void> {
-    this.requireAbsent(key)
-    const reader =
-      ccxi instanceof Uint8Array ? await openCcxiInSlices(ccxi, this.hashes, pause) : ccxi
-    const steps = readSegment(key, reader)
-    for (;;) {
-      const step = steps.next()
-      if (step.done) {
-        this.requireAbsent(key)
-        this.place(step.value)
-        return
-      }
-      await pause()
-    }
+  addSegment(key: string, ccxi: CcxiReader | Uint8Array): void {
+    this.replaceSegments([], [{ key, ccxi }])
+  }
+
+  addSegmentInSlices(key: string, ccxi: CcxiReader | Uint8Array, pause: Pause): Promise<void> {
+    return this.replaceSegmentsInSlices([], [{ key, ccxi }], pause)
   }
 
   removeSegment(key: string): boolean {
     const wasThere = this.segments.delete(key)
     if (wasThere) this.current = undefined
     return wasThere
+  }
+
+  replaceSegments(remove: Iterable<string>, add: readonly NewSegment[]): void {
+    const gone = new Set(remove)
+    this.requireAbsent(add, gone)
+    const read: IndexedSegment[] = []
+    for (const segment of add) {
+      const { ccxi } = segment
+      const reader = ccxi instanceof Uint8Array ? openCcxi(ccxi, this.hashes) : ccxi
+      const steps = this.read(segment, reader)
+      let step = steps.next()
+      while (!step.done) step = steps.next()
+      read.push(step.value)
+    }
+    this.place(gone, read)
+  }
+
+  async replaceSegmentsInSlices(
+    remove: Iterable<string>,
+    add: readonly NewSegment[],
+    pause: Pause,
+  ): Promise<void> {
+    const gone = new Set(remove)
+    this.requireAbsent(add, gone)
+    const read: IndexedSegment[] = []
+    for (const segment of add) {
+      const { ccxi } = segment
+      const reader =
+        ccxi instanceof Uint8Array ? await openCcxiInSlices(ccxi, this.hashes, pause) : ccxi
+      const steps = this.read(segment, reader)
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) await pause()
+      read.push(step.value)
+    }
+    this.requireAbsent(add, gone)
+    this.place(gone, read)
   }
 
   hide(key: string, docIds: Iterable<number>): void {
@@ -124,119 +148,141 @@ class MemoryLexicalIndex implements LexicalIndex {
     query: LexicalQuery,
     options: { signal?: AbortSignal } = {},
   ): Promise<LexicalAnswer> {
-    const pause = createPauser({ signal: options.signal })
-    const steps = this.run(query)
-    for (;;) {
-      const step = steps.next()
-      if (step.done) return step.value
-      const pausing = pause()
-      if (pausing !== undefined) await pausing
-    }
+    options.signal?.throwIfAborted()
+    const view = this.view(query.tenant)
+    const answer = this.queries.searchAtOnce(view, query)
+    return answer ?? (await inSlices(this.queries.search(view, query), options.signal))
   }
 
   searchNow(query: LexicalQuery): LexicalAnswer {
-    const steps = this.run(query)
-    for (;;) {
-      const step = steps.next()
-      if (step.done) return step.value
-    }
+    const view = this.view(query.tenant)
+    return this.queries.searchAtOnce(view, query) ?? inOneGo(this.queries.search(view, query))
+  }
+
+  async searchTerms(query: TermQuery, options: { signal?: AbortSignal } = {}): Promise<TermAnswer> {
+    options.signal?.throwIfAborted()
+    return inSlices(this.queries.searchTerms(this.view(query.tenant), query), options.signal)
+  }
+
+  searchTermsNow(query: TermQuery): TermAnswer {
+    return inOneGo(this.queries.searchTerms(this.view(query.tenant), query))
+  }
+
+  scoreOf(terms: readonly WeightedTerm[], tenant: string, docs: readonly DocPlace[]): Float64Array {
+    const view = this.view(tenant)
+    const numbers = docs.map(({ segment, docId }) => {
+      const found = this.segments.get(segment)
+      return found === undefined ? undefined : view.numberOf(found, docId)
+    })
+    return inOneGo(this.queries.scoreOf(view, terms, numbers))
+  }
+
+  documentFrequency(term: string): number {
+    return inOneGo(this.queries.listOf(this.view(''), DEFAULT_ANALYSER_VERSION, term)).df
   }
 
   stats() {
-    const { corpus, tokens, cache } = this.snapshot()
-    return {
-      segments: corpus.segments.length,
-      docs: corpus.docs,
-      tokens,
-      postingBytes: cache.bytes,
-    }
-  }
-
-  /** One search; yields wherever it may be interrupted. */
-  private *run({ query, tenant, limit, minScore }: LexicalQuery): Generator<void, LexicalAnswer> {
-    const snapshot = this.snapshot()
-    const view = this.view(snapshot, tenant)
-    const tokens = analyse(query)
-    const lists = new Map<string, { list: TermList; count: number }>()
-    const missing: string[] = []
-    for (const { term, start, end } of tokens) {
-      const known = lists.get(term)
-      if (known !== undefined) {
-        known.count += 1
-      } else {
-        const list = view.list(term) ?? (yield* view.decode(term, this.hashes))
-        lists.set(term, { list, count: 1 })
-      }
-      if (lists.get(term)?.list.df === 0) missing.push(query.slice(start, end))
-    }
-    const top = new TopHits(Math.min(limit, view.size))
-    const counted = yield* scoreDocs([...lists.values()], view.size, minScore, top, this.scratch)
-    return {
-      hits: top.sorted().map(({ doc, score }) => hitOf(view, doc, score)),
-      totalCandidates: counted.candidates,
-      coverage: {
-        score: tokens.length === 0 ? 0 : (tokens.length - missing.length) / tokens.length,
-        missingTokens: missing,
-        belowFloor: counted.belowFloor,
-      },
-    }
+    const { docs, tokens, segments } = this.snapshot().corpus
+    return { segments: segments.length, docs, tokens, postingBytes: this.cache.bytes }
   }
 
   private snapshot(): Snapshot {
-    this.current ??= this.takeSnapshot()
+    this.current ??= { corpus: this.takeCorpus(), views: new Map() }
     return this.current
   }
 
-  private takeSnapshot(): Snapshot {
+  private takeCorpus(): Corpus {
     const segments = [...this.segments.values()]
     let docs = 0
     let tokens = 0
+    let hasFirst = false
+    let hasSecond = false
     for (const segment of segments) {
       docs += segment.docs
       tokens += segment.tokens
+      if (segment.version === 1) hasFirst = true
+      else hasSecond = true
     }
+    this.snapshots += 1
     return {
-      corpus: { segments, docs, meanLength: tokens === 0 ? 1 : tokens / docs },
+      snapshot: this.snapshots,
+      segments,
+      docs,
       tokens,
-      cache: new PostingCache(this.maxPostingBytes),
-      views: new Map(),
+      meanLength: tokens === 0 ? 1 : tokens / docs,
+      version: hasFirst && !hasSecond ? 1 : DEFAULT_ANALYSER_VERSION,
+      isMixed: hasFirst && hasSecond,
     }
   }
 
-  private view({ corpus, cache, views }: Snapshot, tenant: string): TenantView {
+  private view(tenant: string): TenantView {
+    const { corpus, views } = this.snapshot()
     const known = views.get(tenant)
     if (known !== undefined) return known
     const hash = tenantHash(tenant, this.hashes)
     const isKnown = corpus.segments.some((segment) => segment.tenants.has(hash))
     // Tenants without documents share one view, so that made-up names take no memory.
     const name = isKnown ? tenant : ''
-    const view = views.get(name) ?? new TenantView(corpus, hash, cache)
+    const shared = views.get(name)
+    if (shared !== undefined) return shared
+    const lists = this.lists.get(name) ?? new TenantLists()
+    this.lists.set(name, lists)
+    const view = new TenantView(corpus, hash, lists, this.cache)
     views.set(name, view)
     return view
   }
 
-  private place(segment: IndexedSegment): void {
-    this.segments.set(segment.key, segment)
+  private *read({ key, hidden }: NewSegment, reader: CcxiReader): Generator<void, IndexedSegment> {
+    this.serial += 1
+    const segment = yield* readSegment(key, this.serial, reader)
+    return hidden === undefined ? segment : hideDocs(segment, hidden)
+  }
+
+  private place(gone: ReadonlySet<string>, added: readonly IndexedSegment[]): void {
+    const segments = new Map<string, IndexedSegment>()
+    let isPlaced = false
+    const putAdded = () => {
+      for (const segment of added) segments.set(segment.key, segment)
+      isPlaced = true
+    }
+    for (const [key, segment] of this.segments) {
+      if (!gone.has(key)) segments.set(key, segment)
+      else if (!isPlaced) putAdded()
+    }
+    if (!isPlaced) putAdded()
+    this.segments = segments
     this.current = undefined
   }
 
-  private requireAbsent(key: string): void {
-    if (!this.segments.has(key)) return
-    throw new CruxError<RetrievalErrorCode>(
-      'INDEX_DUPLICATE_SEGMENT',
-      `segment ${key} is in the index already; remove it before adding it again`,
-      { data: { segment: key } },
-    )
+  private requireAbsent(added: readonly NewSegment[], gone: ReadonlySet<string>): void {
+    const keys = new Set<string>()
+    for (const { key } of added) {
+      if (!keys.has(key) && (gone.has(key) || !this.segments.has(key))) {
+        keys.add(key)
+        continue
+      }
+      throw new CruxError<RetrievalErrorCode>(
+        'INDEX_DUPLICATE_SEGMENT',
+        `segment ${key} is in the index already; remove it before adding it again`,
+        { data: { segment: key } },
+      )
+    }
   }
 }
 
-function hitOf(view: TenantView, doc: number, score: number): LexicalHit {
-  const { segment, docId } = view.locate(doc)
-  return {
-    segment: segment.key,
-    docId,
-    score,
-    docLength: segment.reader.docLength(docId),
-    frameOffset: segment.reader.docFrameOffset(docId),
+function inOneGo<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+async function inSlices<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
+  const pause = createPauser({ signal })
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    const pausing = pause()
+    if (pausing !== undefined) await pausing
   }
 }

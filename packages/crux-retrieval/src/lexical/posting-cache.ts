@@ -34,4 +34,9 @@ export class PostingCache {
     }
     this.lists.add(list)
   }
+
+  /** Count a list out without dropping it; one that is not counted is passed over. */
+  remove(list: DroppableList): void {
+    if (this.lists.delete(list)) this.bytes -= list.bytes
+  }
 }

@@ -1,29 +1,50 @@
 import type { Hashes } from 'crux-segment'
-import { bm25Idf, bm25LengthNorm, bm25TermFrequency } from './bm25.js'
+import type { Analyser } from '../analyser/analyser.js'
 import { type IndexedSegment, isHidden } from './indexed-segment.js'
-import type { DroppableList, PostingCache } from './posting-cache.js'
+import { Layout } from './layout.js'
+import { PostingBuffer } from './posting-buffer.js'
+import type { PostingCache } from './posting-cache.js'
+import { type LengthNorm, lengthNormOf, TermList } from './term-list.js'
+
+/** Version of the rules that gave a segment's terms. */
+export type AnalyserVersion = Analyser['version']
 
 /** The segments of an index at one time, with the statistics that all its tenants share. */
 export interface Corpus {
+  /** Told apart from every other corpus of the index. */
+  readonly snapshot: number
   /** In the order in which they were added. */
   readonly segments: readonly IndexedSegment[]
   readonly docs: number
+  readonly tokens: number
   /** Mean tokens per document; 1 when there are none. */
   readonly meanLength: number
+  /** Version of the analyser whose words are counted for coverage. */
+  readonly version: AnalyserVersion
+  /** Whether there are segments of version 1 beside those of `version`. */
+  readonly isMixed: boolean
 }
 
-/** Documents of one tenant that hold a term, with what the term adds to the score of each. */
-export interface TermList extends DroppableList {
-  /** Documents of all tenants that hold the term. */
-  readonly df: number
-  /** Ascending numbers within the view. */
-  readonly docs: Uint32Array
-  /** One per document, > 0. */
-  readonly weights: Float32Array
+/** Lists of one tenant by version of the analyser and term; they outlive the corpus they were made for. */
+export class TenantLists {
+  /** The view that may derive lists from those that are here. */
+  owner: TenantView | undefined
+  private readonly first = new Map<string, TermList>()
+  private readonly second = new Map<string, TermList>()
+
+  of(version: AnalyserVersion): Map<string, TermList> {
+    return version === 1 ? this.first : this.second
+  }
 }
 
-/** Bytes that a list is charged beside its postings: objects, arrays and the term. */
-const LIST_OVERHEAD_BYTES = 400
+/** Where the postings of a term are in one segment. */
+interface Source {
+  readonly segment: IndexedSegment
+  /** Number of the term there. */
+  readonly index: number
+  /** Place of the segment in the view's layout; undefined when it holds nothing of the tenant. */
+  readonly slot: number | undefined
+}
 
 /**
  * What one tenant sees of a corpus. Documents are numbered from 0 through the segments that hold
@@ -32,109 +53,148 @@ const LIST_OVERHEAD_BYTES = 400
 export class TenantView {
   /** Numbers in use. */
   readonly size: number
+  readonly norm: LengthNorm
   private readonly parts: readonly IndexedSegment[]
-  /** First number of each part. */
-  private readonly bases: Float64Array
-  private readonly baseOf: ReadonlyMap<IndexedSegment, number>
-  private readonly lists = new Map<string, TermList>()
+  private readonly layout: Layout
   private readonly low: number
   private readonly high: number
+  private allLengths: Uint16Array | undefined
 
   constructor(
-    private readonly corpus: Corpus,
+    readonly corpus: Corpus,
     tenant: bigint,
+    private readonly lists: TenantLists,
     private readonly cache: PostingCache,
   ) {
     this.parts = corpus.segments.filter((segment) => segment.tenants.has(tenant))
-    this.bases = new Float64Array(this.parts.length)
-    const baseOf = new Map<IndexedSegment, number>()
-    let base = 0
-    for (const [i, segment] of this.parts.entries()) {
-      this.bases[i] = base
-      baseOf.set(segment, base)
-      base += segment.lengths.length
-    }
-    this.baseOf = baseOf
-    this.size = base
+    this.layout = new Layout(this.parts)
+    this.size = this.layout.size
+    this.norm = lengthNormOf(corpus.meanLength)
     this.low = Number(tenant & 0xffffffffn)
     this.high = Number(tenant >> 32n)
+    lists.owner = this
   }
 
-  /** A term's list if it is decoded. */
-  list(term: string): TermList | undefined {
-    const list = this.lists.get(term)
-    if (list !== undefined) list.wasUsed = true
+  /** Tokens of each document, by number. */
+  get lengths(): Uint16Array {
+    this.allLengths ??= this.joinLengths()
+    return this.allLengths
+  }
+
+  /** A term's list if it has been read. */
+  find(version: AnalyserVersion, term: string): TermList | undefined {
+    const list = this.lists.of(version).get(term)
+    if (list === undefined || !this.isUsable(list)) return undefined
+    list.wasUsed = true
     return list
   }
 
-  /** Decode a term's list. Yields after each segment whose postings were read. */
-  *decode(term: string, hashes: Hashes): Generator<void, TermList> {
-    const hash = hashes.xxh64Text(term)
-    const high = Number(hash >> 32n)
-    const low = Number(hash & 0xffffffffn)
+  /**
+   * Read a term's list, from the postings of an earlier list where they are still right. Yields after
+   * each segment whose postings were read.
+   */
+  *read(version: AnalyserVersion, term: string, hashes: Hashes): Generator<void, TermList> {
+    const lists = this.lists.of(version)
+    const isOwner = this.lists.owner === this
+    const earlier = isOwner ? lists.get(term) : undefined
+    const sources = this.sourcesOf(version, term, hashes)
+    const continued =
+      earlier !== undefined && this.layout.continues(earlier.layout) ? earlier : undefined
+    const buffer =
+      continued === undefined
+        ? new PostingBuffer(mostPostings(sources, undefined))
+        : PostingBuffer.after(continued, mostPostings(sources, continued.layout))
     let df = 0
-    const pieces: { docs: Uint32Array; weights: Float32Array }[] = []
-    for (const segment of this.corpus.segments) {
-      const index = segment.reader.findHalves(high, low)
-      if (index < 0) continue
-      const base = this.baseOf.get(segment)
-      if (base === undefined && segment.hidden === undefined) {
+    for (const source of sources) {
+      const { segment, index, slot } = source
+      if (slot === undefined && segment.hidden === undefined) {
         df += segment.reader.documentFrequency(index)
         continue
       }
-      const piece = this.read(segment, index, base)
-      df += piece.df
-      if (piece.docs.length > 0) pieces.push(piece)
+      df += this.readSource(source, earlier, continued !== undefined, buffer)
       yield
     }
-    const list = yield* this.join(term, df, pieces)
-    const known = this.lists.get(term) // another query may have decoded it meanwhile
-    if (known !== undefined) return known
-    this.lists.set(term, list)
+    if (continued === undefined) buffer.trim()
+    const drop = () => {
+      if (lists.get(term) === list) lists.delete(term)
+    }
+    const { snapshot } = this.corpus
+    const list = new TermList(term, buffer, df, snapshot, this.layout, drop)
+    if (continued !== undefined) list.inherit(continued)
+    if (this.lists.owner !== this) return list
+    const present = lists.get(term)
+    if (present !== undefined) {
+      if (this.isUsable(present)) return present // another query has read it meanwhile
+      this.cache.remove(present)
+    }
+    lists.set(term, list)
     this.cache.add(list)
     return list
   }
 
-  /** The segment and the number within it of a document of this view. */
-  locate(doc: number): { readonly segment: IndexedSegment; readonly docId: number } {
-    let first = 0
-    let last = this.parts.length - 1
-    while (first < last) {
-      const middle = (first + last + 1) >>> 1
-      if ((this.bases[middle] as number) <= doc) first = middle
-      else last = middle - 1
-    }
-    const segment = this.parts[first]
-    if (segment === undefined || doc >= this.size)
-      throw new RangeError(`document ${doc} of ${this.size}`)
-    return { segment, docId: doc - (this.bases[first] as number) }
+  /** Whether a list is of this corpus, not of an earlier or later one. */
+  private isUsable(list: TermList): boolean {
+    return list.snapshot === this.corpus.snapshot
   }
 
-  /** One segment's postings: all that can be found count, those of the tenant are kept. */
-  private read(
-    segment: IndexedSegment,
-    index: number,
-    base: number | undefined,
-  ): { df: number; docs: Uint32Array; weights: Float32Array } {
-    const { reader, lengths, hidden } = segment
-    const { docIds, tfs } = reader.postings(index)
-    const { meanLength } = this.corpus
-    const isShared = segment.tenants.size > 1
-    const docs = new Uint32Array(base === undefined ? 0 : docIds.length)
-    const weights = new Float32Array(docs.length)
-    let df = 0
-    let kept = 0
-    for (let i = 0; i < docIds.length; i++) {
-      const doc = docIds[i] as number // i is below the length, and so is `doc` in `lengths`
-      if (hidden !== undefined && isHidden(hidden, doc)) continue
-      df += 1
-      if (base === undefined || (isShared && !this.owns(segment, doc))) continue
-      docs[kept] = base + doc
-      const norm = bm25LengthNorm(lengths[doc] as number, meanLength)
-      weights[kept] = bm25TermFrequency(tfs[i] as number, norm)
-      kept += 1
+  /** The segment and the number within it of a document of this view. */
+  locate(doc: number): { readonly segment: IndexedSegment; readonly docId: number } {
+    const slot = this.layout.slotAt(doc)
+    const segment = this.parts[slot]
+    if (segment === undefined || doc >= this.size)
+      throw new RangeError(`document ${doc} of ${this.size}`)
+    return { segment, docId: doc - (this.layout.bases[slot] as number) }
+  }
+
+  /** Number of a document of this view; undefined when its segment is not in it. */
+  numberOf(segment: IndexedSegment, docId: number): number | undefined {
+    const slot = this.layout.slotOf(segment.serial)
+    if (slot === undefined || !(docId in segment.lengths)) return undefined
+    return (this.layout.bases[slot] as number) + docId
+  }
+
+  private sourcesOf(version: AnalyserVersion, term: string, hashes: Hashes): Source[] {
+    const hash = hashes.xxh64Text(term)
+    const high = Number(hash >> 32n)
+    const low = Number(hash & 0xffffffffn)
+    const sources: Source[] = []
+    for (const segment of this.corpus.segments) {
+      if (segment.version !== version) continue
+      const index = segment.reader.findHalves(high, low)
+      if (index < 0) continue
+      sources.push({ segment, index, slot: this.layout.slotOf(segment.serial) })
     }
-    return { df, docs: docs.subarray(0, kept), weights: weights.subarray(0, kept) }
+    return sources
+  }
+
+  /** @returns Documents of all tenants that hold the term in this segment and can be found. */
+  private readSource(
+    { segment, index, slot }: Source,
+    earlier: TermList | undefined,
+    isContinued: boolean,
+    buffer: PostingBuffer,
+  ): number {
+    const { reader, hidden, tenants, lengths } = segment
+    if (slot === undefined) return countVisible(reader.postings(index).docIds, hidden)
+    const isShared = tenants.size > 1
+    const base = this.layout.bases[slot] as number
+    const oldSlot = earlier?.layout.slotOf(segment.serial)
+    if (earlier === undefined || oldSlot === undefined) {
+      const owns = isShared ? (doc: number) => this.owns(segment, doc) : undefined
+      return buffer.decode(reader, index, base, hidden, owns)
+    }
+    const kept = isContinued
+      ? buffer.countBetween(base, base + lengths.length)
+      : buffer.copyFrom(
+          earlier,
+          earlier.layout.bases[oldSlot] as number,
+          lengths.length,
+          base,
+          hidden,
+        )
+    if (!isShared) return kept
+    if (hidden === undefined) return reader.documentFrequency(index)
+    return countVisible(reader.postings(index).docIds, hidden)
   }
 
   /** Both halves of the owner's hash, the half that tells most tenants apart first. */
@@ -142,34 +202,29 @@ export class TenantView {
     return reader.docTenantLow(doc) === this.low && reader.docTenantHigh(doc) === this.high
   }
 
-  /** One list of all pieces, with the weight of the term worked in. Yields after each piece. */
-  private *join(
-    term: string,
-    df: number,
-    pieces: readonly { docs: Uint32Array; weights: Float32Array }[],
-  ): Generator<void, TermList> {
-    const length = pieces.reduce((sum, piece) => sum + piece.docs.length, 0)
-    const docs = new Uint32Array(length)
-    const weights = new Float32Array(length)
-    const idf = bm25Idf(this.corpus.docs, df)
-    let at = 0
-    for (const piece of pieces) {
-      docs.set(piece.docs, at)
-      scale(piece.weights, idf, weights, at)
-      at += piece.docs.length
-      yield
+  private joinLengths(): Uint16Array {
+    const [only] = this.parts
+    if (only !== undefined && this.parts.length === 1) return only.lengths
+    const lengths = new Uint16Array(this.size)
+    for (const [slot, part] of this.parts.entries()) {
+      lengths.set(part.lengths, this.layout.bases[slot])
     }
-    return {
-      df,
-      docs,
-      weights,
-      bytes: LIST_OVERHEAD_BYTES + term.length * 2 + length * 8,
-      wasUsed: false,
-      drop: () => this.lists.delete(term),
-    }
+    return lengths
   }
 }
 
-function scale(from: Float32Array, factor: number, to: Float32Array, at: number): void {
-  for (let i = 0; i < from.length; i++) to[at + i] = (from[i] as number) * factor
+/** Most postings that the sources give to a list, but for those of segments that `known` has. */
+function mostPostings(sources: readonly Source[], known: Layout | undefined): number {
+  let postings = 0
+  for (const { segment, index, slot } of sources) {
+    if (slot === undefined || known?.slotOf(segment.serial) !== undefined) continue
+    postings += segment.reader.documentFrequency(index)
+  }
+  return postings
+}
+
+function countVisible(docIds: Uint32Array, hidden: Uint8Array | undefined): number {
+  let visible = 0
+  for (const doc of docIds) if (!isHidden(hidden, doc)) visible += 1
+  return visible
 }

@@ -6,15 +6,16 @@
 export class TopHits {
   private readonly scores: Float64Array
   private readonly docs: Uint32Array
-  private size = 0
+  /** Documents kept. */
+  size = 0
   /** A document that scores less than this cannot get in; equal ones still may. */
-  entry = Number.NEGATIVE_INFINITY
+  entry: number
 
   /** @param limit - Most documents kept; integer >= 0. */
   constructor(private readonly limit: number) {
     this.scores = new Float64Array(limit)
     this.docs = new Uint32Array(limit)
-    if (limit === 0) this.entry = Number.POSITIVE_INFINITY
+    this.entry = limit === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
   }
 
   /** Keep a document if it is among the best so far. Callers may skip those below `entry`. */
@@ -22,17 +23,40 @@ export class TopHits {
     if (this.size < this.limit) {
       this.siftUp(this.size++, doc, score)
     } else if (this.limit > 0 && this.isWorse(0, doc, score)) {
-      this.siftDown(doc, score)
+      this.siftDown(this.size, doc, score)
+    } else {
+      return
     }
-    if (this.size === this.limit && this.limit > 0) this.entry = this.scores[0] as number
+    if (this.size === this.limit) this.entry = this.scores[0] as number
   }
 
-  /** Best first. */
+  /** Put the kept documents in order, best first; nothing may be offered after it. */
+  sort(): void {
+    for (let end = this.size - 1; end > 0; end--) {
+      const doc = this.docs[end] as number // `end` is below `size`
+      const score = this.scores[end] as number
+      this.move(0, end)
+      this.siftDown(end, doc, score)
+    }
+  }
+
+  /** {@link sort} and give what is kept. */
   sorted(): { readonly doc: number; readonly score: number }[] {
+    this.sort()
     return Array.from({ length: this.size }, (_, i) => ({
-      doc: this.docs[i] as number, // i is below `size`
-      score: this.scores[i] as number,
-    })).sort((a, b) => b.score - a.score || a.doc - b.doc)
+      doc: this.docAt(i),
+      score: this.scoreAt(i),
+    }))
+  }
+
+  /** Number of a kept document; `at` is below `size`. */
+  docAt(at: number): number {
+    return this.docs[at] as number
+  }
+
+  /** Score of a kept document; `at` is below `size`. */
+  scoreAt(at: number): number {
+    return this.scores[at] as number
   }
 
   /** True when the kept document at `at` ranks below this one. */
@@ -53,14 +77,15 @@ export class TopHits {
     this.docs[at] = doc
   }
 
-  private siftDown(doc: number, score: number): void {
+  /** Put a document on top of the heap of the first `size` and let it sink. */
+  private siftDown(size: number, doc: number, score: number): void {
     let at = 0
     for (;;) {
       let child = at * 2 + 1
-      if (child >= this.size) break
+      if (child >= size) break
       const right = child + 1
       if (
-        right < this.size &&
+        right < size &&
         this.isWorse(right, this.docs[child] as number, this.scores[child] as number)
       ) {
         child = right
