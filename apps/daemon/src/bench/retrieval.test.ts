@@ -45,12 +45,51 @@ describe('runRetrievalBench', () => {
       'p95_us',
       'ndcg10',
       'recall10',
+      'segments',
+      'rss_bytes',
+      'peak_rss_bytes',
+      'max_block_ms',
     ])
-    expect(result).toMatchObject({ mode: 'bm25', docs: 3, queries: 3 })
+    expect(result).toMatchObject({ mode: 'bm25', docs: 3, queries: 3, segments: 1 })
     expect(result.recall10).toBeCloseTo(2 / 3, 12)
     expect(result.ndcg10).toBeCloseTo(2 / 3, 12)
     expect(result.bytes).toBeGreaterThan(0)
+    expect(result.peak_rss_bytes).toBeGreaterThanOrEqual(2 ** 20)
+    expect(steps).toContainEqual({ part: 'index', done: expect.any(Number), of: steps[0]?.of })
     expect(steps.at(-1)).toEqual({ part: 'queries', done: 18, of: 18 })
+  })
+
+  it('gives times by class where queries name one', async () => {
+    const files = await filesOf(DOCS, [
+      { id: 'q1', text: 'slices', group: 'one', class: 'rare', rels: {} },
+      { id: 'q2', text: 'start', group: 'one', class: 'rare', rels: {} },
+      { id: 'q3', text: 'journal', group: 'two', class: 'mid', rels: {} },
+      { id: 'q4', text: 'journal', group: 'two', rels: {} },
+    ])
+    const { classes } = await runRetrievalBench({ ...files, mode: 'bm25', passes: 2 })
+    const times = { p50_us: expect.any(Number), p95_us: expect.any(Number) }
+    expect(classes).toEqual({ rare: { queries: 2, ...times }, mid: { queries: 1, ...times } })
+  })
+
+  it.each([
+    [{ docs: 4, text: 1_000_000 }, 3],
+    [{ docs: 100, text: 50 }, 5],
+  ])('ranks the same in segments of %o', async (limits, segments) => {
+    const docs = Array.from({ length: 10 }, (_, i) => ({
+      id: `d${i}`,
+      text: `slice ${'borrowed '.repeat(i % 4)}number ${i}`,
+    }))
+    const rels = { d3: 3, d7: 2, d1: 1 }
+    const queries = [
+      { id: 'q1', text: 'borrowed slices', rels },
+      { id: 'q2', text: 'number 7', rels: { d7: 1 } },
+    ]
+    const files = await filesOf(docs, queries)
+    const whole = await runRetrievalBench({ ...files, mode: 'bm25', passes: 1 })
+    const cut = await runRetrievalBench({ ...files, mode: 'bm25', passes: 1, limits })
+    expect(whole).toMatchObject({ segments: 1, recall10: 1 })
+    expect(cut).toMatchObject({ segments, docs: 10, recall10: 1, ndcg10: whole.ndcg10 })
+    expect(cut.bytes).toBeGreaterThan(whole.bytes)
   })
 
   it('measures an empty collection as nothing', async () => {
@@ -64,9 +103,12 @@ describe('runRetrievalBench', () => {
     })
   })
 
-  it('refuses a mode that there is not, and a broken collection', async () => {
+  it('refuses no pass, a mode that there is not, and a broken collection', async () => {
     const files = await filesOf(DOCS, [{ id: 'q1' }])
-    await expect(runRetrievalBench({ ...files, mode: 'dense' })).rejects.toMatchObject({
+    await expect(runRetrievalBench({ ...files, mode: 'bm25', passes: 0 })).rejects.toMatchObject({
+      code: 'BENCH_SETTING_INVALID',
+    })
+    await expect(runRetrievalBench({ ...files, mode: 'best' })).rejects.toMatchObject({
       code: 'BENCH_MODE_UNKNOWN',
     })
     await expect(runRetrievalBench({ ...files, mode: 'bm25' })).rejects.toMatchObject({

@@ -1,35 +1,39 @@
-import { readFile } from 'node:fs/promises'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import {
-  type Collection,
-  type CollectionDoc,
-  createIndexBuilder,
-  createLexicalIndex,
+  type CollectionQuery,
+  createQueryReader,
   gradeQueries,
-  type LexicalIndex,
-  parseCollection,
+  type RankIds,
   summariseTimes,
-  textToIndex,
   timeQueries,
 } from 'crux-retrieval'
-import { type Hashes, loadHashes, tenantHash } from 'crux-segment'
-import { createMemorySegmentStore, type FrameInput } from 'crux-storage'
-import { CruxError, createPauser, DEFAULT_TENANT } from 'crux-types'
+import { CruxError } from 'crux-types'
+import {
+  type BenchCorpus,
+  loadBenchCorpus,
+  type SegmentLimits,
+  tenantOf,
+} from './retrieval-corpus.js'
+import { type RetrievalBenchErrorCode, requireWhole } from './retrieval-errors.js'
+import { readTextLines } from './retrieval-lines.js'
 
-/** Thrown for a ranking that cannot be measured; `data.mode`. */
-export type RetrievalBenchErrorCode = 'BENCH_MODE_UNKNOWN'
-
+/** What to measure. */
 export interface RetrievalBenchOptions {
   /** Documents, one JSON object a line: `{id, text, title?, group?}`. */
   readonly docsPath: string
-  /** Judged queries, one JSON object a line: `{id, text, group?, rels}`. */
+  /** Judged queries, one JSON object a line: `{id, text, group?, class?, rels}`. */
   readonly queriesPath: string
   /** How to rank; `bm25` is the only way there is. */
   readonly mode: string
+  /** How to cut a large collection; default 65,536 documents or 64 Mi characters a segment. */
+  readonly limits?: SegmentLimits
+  /** Timed passes over all queries; default 5. */
+  readonly passes?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (step: RetrievalBenchStep) => void
 }
 
-/** How far the bench is within one of its parts. */
+/** How far the bench is within one of its parts: bytes of the documents' file, or queries. */
 export interface RetrievalBenchStep {
   readonly part: 'index' | 'queries'
   readonly done: number
@@ -41,31 +45,46 @@ export interface RetrievalBenchResult {
   readonly mode: 'bm25'
   readonly docs: number
   readonly queries: number
-  /** From texts in memory to an index that answers. */
+  /** From texts in memory to an index that answers, over all segments. */
   readonly index_ms: number
-  /** From texts and index to a whole segment with its companion, hashes and checksums included, without the disk. */
+  /** From texts and index to whole segments with their companions, hashes and checksums included, without the disk. */
   readonly seal_ms: number
-  /** Size of the `.ccxi`. */
+  /** Size of the `.ccxi`, all together. */
   readonly bytes: number
   readonly p50_us: number
   readonly p95_us: number
   readonly ndcg10: number
   readonly recall10: number
+  readonly segments: number
+  /** Resident memory of the process after the last query, nothing collected on purpose. */
+  readonly rss_bytes: number
+  /** The most that the process ever had resident. */
+  readonly peak_rss_bytes: number
+  /** Longest time for which the timed passes held the event loop, to about a millisecond. */
+  readonly max_block_ms: number
+  /** Latency by class, when queries name one. */
+  readonly classes?: Readonly<Record<string, ClassTimes>>
 }
 
-/** Timed passes over all queries, after the one that grades the answers. */
+/** Latency of the queries of one class. */
+export interface ClassTimes {
+  readonly queries: number
+  readonly p50_us: number
+  readonly p95_us: number
+}
+
 const PASSES = 5
 const HITS = 10
-/** Documents between two reports of progress. */
-const REPORT_EVERY = 250
 
 /**
  * Measure the ranking of a test collection. Each group is a tenant of one index.
  *
  * The index is built first, before anything else has warmed the code up: called once, early, in a
  * process of its own (as `corecruxctl bench retrieval` does), `index_ms` is that of a fresh process.
+ * The documents are read line by line and their texts not kept, so memory is that of the index, the
+ * ids and one segment's texts.
  *
- * @throws {CruxError} `BENCH_MODE_UNKNOWN`; `COLLECTION_INVALID`.
+ * @throws {CruxError} `BENCH_MODE_UNKNOWN`; `BENCH_SETTING_INVALID`; `COLLECTION_INVALID`.
  */
 export async function runRetrievalBench(
   options: RetrievalBenchOptions,
@@ -78,106 +97,108 @@ export async function runRetrievalBench(
       { data: { mode } },
     )
   }
-  const [docLines, queryLines] = await Promise.all([
-    readFile(options.docsPath, { encoding: 'utf8', signal }),
-    readFile(options.queriesPath, { encoding: 'utf8', signal }),
-  ])
-  const collection = parseCollection(docLines, queryLines)
-  const hashes = await loadHashes()
-  const { index, ccxi, index_ms } = await buildIndex(collection, hashes, signal, onProgress)
-  const seal_ms = await seal(collection.docs, ccxi, signal)
-  const measures = await measure(collection, index, signal, onProgress)
+  requireWhole('passes', options.passes ?? PASSES, 1)
+  const queries = await readQueries(options.queriesPath, signal)
+  const corpus = await loadBenchCorpus({
+    docsPath: options.docsPath,
+    ...(options.limits && { limits: options.limits }),
+    ...(signal && { signal }),
+    onProgress: (done, of) => onProgress?.({ part: 'index', done, of }),
+  })
+  const measures = await measure(queries, searchOf(corpus), options)
+  const { docs, segments, bytes, indexMs, sealMs } = corpus
+  const { classes, max_block_ms, ...ranking } = measures
   return {
     mode,
-    docs: collection.docs.length,
-    queries: collection.queries.length,
-    index_ms: rounded(index_ms),
-    seal_ms: rounded(seal_ms),
-    bytes: ccxi?.length ?? 0,
-    ...measures,
+    docs,
+    queries: queries.length,
+    index_ms: rounded(indexMs),
+    seal_ms: rounded(sealMs),
+    bytes,
+    ...ranking,
+    segments,
+    rss_bytes: process.memoryUsage.rss(),
+    peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
+    max_block_ms,
+    ...(classes && { classes }),
   }
 }
 
-const SEGMENT = 'bench'
-type Report = RetrievalBenchOptions['onProgress']
-
-async function buildIndex(
-  { docs }: Collection,
-  hashes: Hashes,
+async function readQueries(
+  path: string,
   signal: AbortSignal | undefined,
-  report: Report,
-): Promise<{ index: LexicalIndex; ccxi: Uint8Array | undefined; index_ms: number }> {
-  const pause = createPauser({ signal })
-  const start = performance.now()
-  const builder = createIndexBuilder(hashes)
-  for (const [docId, doc] of docs.entries()) {
-    const owner = tenantHash(tenantOf(doc), hashes)
-    await builder.addInSlices(docId, textToIndex(doc), owner, docId, pause)
-    if (docId % REPORT_EVERY === 0) report?.({ part: 'index', done: docId, of: docs.length })
+): Promise<CollectionQuery[]> {
+  const queries: CollectionQuery[] = []
+  const readQuery = createQueryReader()
+  for await (const line of readTextLines(path, { ...(signal && { signal }) })) {
+    const query = readQuery(line)
+    if (query !== undefined) queries.push(query)
   }
-  const ccxi = await builder.finishInSlices({ shardId: 0, segmentSeq: 1, epoch: 1 }, pause)
-  const index = createLexicalIndex(hashes)
-  if (ccxi !== undefined) await index.addSegmentInSlices(SEGMENT, ccxi, pause)
-  const index_ms = performance.now() - start
-  report?.({ part: 'index', done: docs.length, of: docs.length })
-  return { index, ccxi, index_ms }
+  return queries
 }
 
-async function seal(
-  docs: readonly CollectionDoc[],
-  ccxi: Uint8Array | undefined,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const store = await createMemorySegmentStore()
-  const start = performance.now()
-  const companions = async () =>
-    ccxi === undefined ? [] : [{ kind: 'ccxi' as const, bytes: ccxi }]
-  if (docs.length > 0) {
-    await store.seal({ frames: docs.map(frameOf), companions, ...(signal && { signal }) })
+function searchOf(corpus: BenchCorpus): RankIds {
+  return async (query) => {
+    const asked = { query: query.text, tenant: tenantOf(query), limit: HITS }
+    const { hits } = await corpus.index.search(asked)
+    return hits.flatMap((hit) => corpus.idOf(hit) ?? [])
   }
-  const took = performance.now() - start
-  await store.close()
-  return took
 }
 
-function frameOf(doc: CollectionDoc): FrameInput {
-  return {
-    tenantId: tenantOf(doc),
-    streamType: 'bench',
-    streamId: doc.id,
-    eventId: doc.id,
-    eventType: 'corecrux.prose.chunk.v1',
-    contentType: 'text/plain; charset=utf-8',
-    occurredAt: '2000-01-01T00:00:00.000Z',
-    payload: Buffer.from(textToIndex(doc)),
-  }
-}
+type Measures = Pick<
+  RetrievalBenchResult,
+  'p50_us' | 'p95_us' | 'ndcg10' | 'recall10' | 'max_block_ms' | 'classes'
+>
 
 async function measure(
-  { docs, queries }: Collection,
-  index: LexicalIndex,
-  signal: AbortSignal | undefined,
-  report: Report,
-): Promise<Pick<RetrievalBenchResult, 'p50_us' | 'p95_us' | 'ndcg10' | 'recall10'>> {
-  const search = async (query: { text: string; group?: string }): Promise<string[]> => {
-    const found = await index.search({ query: query.text, tenant: tenantOf(query), limit: HITS })
-    return found.hits.flatMap(({ docId }) => docs[docId]?.id ?? [])
+  queries: readonly CollectionQuery[],
+  search: RankIds,
+  { signal, onProgress, passes = PASSES }: RetrievalBenchOptions,
+): Promise<Measures> {
+  const abort = { ...(signal && { signal }) }
+  const of = (passes + 1) * queries.length
+  const { ndcg10, recall10 } = await gradeQueries(queries, search, abort)
+  const delays = monitorEventLoopDelay({ resolution: 1 })
+  delays.enable()
+  const times: number[][] = []
+  for (let pass = 1; pass <= passes; pass++) {
+    onProgress?.({ part: 'queries', done: pass * queries.length, of })
+    times.push(await timeQueries(queries, search, abort))
   }
-  const passes = { ...(signal && { signal }) }
-  const of = (PASSES + 1) * queries.length
-  const { ndcg10, recall10 } = await gradeQueries(queries, search, passes)
-  const times: number[] = []
-  for (let pass = 1; pass <= PASSES; pass++) {
-    report?.({ part: 'queries', done: pass * queries.length, of })
-    times.push(...(await timeQueries(queries, search, passes)))
+  delays.disable()
+  onProgress?.({ part: 'queries', done: of, of })
+  const classes = timesByClass(queries, times)
+  return {
+    ...quantiles(times.flat()),
+    ndcg10,
+    recall10,
+    max_block_ms: rounded(delays.max / 1e6),
+    ...(classes && { classes }),
   }
-  report?.({ part: 'queries', done: of, of })
-  const { p50Us, p95Us } = times.length === 0 ? { p50Us: 0, p95Us: 0 } : summariseTimes(times)
-  return { p50_us: rounded(p50Us), p95_us: rounded(p95Us), ndcg10, recall10 }
 }
 
-function tenantOf({ group }: { group?: string }): string {
-  return group ?? DEFAULT_TENANT
+function timesByClass(
+  queries: readonly CollectionQuery[],
+  passes: readonly (readonly number[])[],
+): Record<string, ClassTimes> | undefined {
+  const classes = new Map<string, { queries: number; times: number[] }>()
+  for (const [at, query] of queries.entries()) {
+    if (query.class === undefined) continue
+    const known = classes.get(query.class) ?? { queries: 0, times: [] }
+    classes.set(query.class, known)
+    known.queries += 1
+    known.times.push(...passes.flatMap((times) => times[at] ?? []))
+  }
+  if (classes.size === 0) return undefined
+  return Object.fromEntries(
+    [...classes].map(([name, { queries, times }]) => [name, { queries, ...quantiles(times) }]),
+  )
+}
+
+function quantiles(times: readonly number[]): { p50_us: number; p95_us: number } {
+  if (times.length === 0) return { p50_us: 0, p95_us: 0 }
+  const { p50Us, p95Us } = summariseTimes(times)
+  return { p50_us: rounded(p50Us), p95_us: rounded(p95Us) }
 }
 
 function rounded(value: number): number {

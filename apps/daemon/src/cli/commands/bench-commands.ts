@@ -1,7 +1,7 @@
 import type { CommandContext, CommandParser } from '../context.js'
 import { createProgress } from '../output.js'
 
-/** Add `bench retrieval`, `bench journal` and `bench mcp`; they need no running daemon. */
+/** Add `bench retrieval`, `bench generate`, `bench journal` and `bench mcp`; they need no running daemon. */
 export function addBenches(parser: CommandParser, context: CommandContext): CommandParser {
   const { proc, signal } = context
   return parser.command('bench', 'Measure a part on this machine', (command) =>
@@ -19,9 +19,10 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
             .option('queries', {
               type: 'string',
               demandOption: true,
-              describe: 'Queries: {id, text, group?, rels} a line',
+              describe: 'Queries: {id, text, group?, class?, rels} a line',
             })
-            .option('mode', { type: 'string', default: 'bm25', describe: 'How to rank' }),
+            .option('mode', { type: 'string', default: 'bm25', describe: 'How to rank' })
+            .option('passes', { type: 'number', default: 5, describe: 'Timed passes' }),
         async (argv) => {
           // Loaded here, so that other commands start without it.
           const { runRetrievalBench } = await import('../../bench/retrieval.js')
@@ -30,8 +31,36 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
             docsPath: argv.docs,
             queriesPath: argv.queries,
             mode: argv.mode,
+            passes: argv.passes,
             signal,
             onProgress: ({ part, done, of }) => progress.update(done, of, part),
+          }).finally(() => progress.end())
+          printResult(context, argv.json, { ...result })
+        },
+      )
+      .command(
+        'generate',
+        'Write documents of made-up words and queries for them, for bench retrieval',
+        (inner) =>
+          inner
+            .option('docs', { type: 'number', default: 1_000_000, describe: 'Documents' })
+            .option('vocabulary', { type: 'number', default: 500_000, describe: 'Different words' })
+            .option('mean-tokens', { type: 'number', default: 120, describe: 'Words a document' })
+            .option('queries', { type: 'number', default: 500, describe: 'Three-word queries' })
+            .option('seed', { type: 'number', default: 1, describe: 'Same seed, same files' })
+            .option('out', { type: 'string', demandOption: true, describe: 'Folder to write to' }),
+        async (argv) => {
+          const { generateCollection } = await import('../../bench/retrieval-generate.js')
+          const progress = createProgress(proc, argv.json)
+          const result = await generateCollection({
+            docs: argv.docs,
+            vocabulary: argv.vocabulary,
+            meanTokens: argv.meanTokens,
+            queries: argv.queries,
+            seed: argv.seed,
+            outDir: argv.out,
+            signal,
+            onProgress: (done, of) => progress.update(done, of, 'generate'),
           }).finally(() => progress.end())
           printResult(context, argv.json, { ...result })
         },
@@ -71,19 +100,25 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
           for (const result of results) printResult(context, argv.json, { ...result })
         },
       )
-      .demandCommand(1, 'bench: name what to measure: retrieval, journal or mcp'),
+      .demandCommand(1, 'bench: name what to measure: retrieval, journal or mcp; or generate'),
   )
 }
 
-/** One line of JSON, or one line per member. */
-function printResult(
-  context: CommandContext,
-  isJson: boolean,
-  result: Readonly<Record<string, unknown>>,
-): void {
+/** One line of JSON, or one line per member and per member of a member. */
+function printResult(context: CommandContext, isJson: boolean, result: object): void {
   if (isJson) {
     context.printJson(result)
     return
   }
-  for (const [name, value] of Object.entries(result)) context.print(`${name}: ${value}\n`)
+  for (const [name, value] of Object.entries(result)) {
+    if (typeof value !== 'object' || value === null) context.print(`${name}: ${value}\n`)
+    else for (const line of linesOf(name, value)) context.print(line)
+  }
+}
+
+function linesOf(name: string, members: object): string[] {
+  return Object.entries(members).map(([member, value]) => {
+    const text = typeof value === 'object' ? JSON.stringify(value) : `${value}`
+    return `${name}.${member}: ${text}\n`
+  })
 }
