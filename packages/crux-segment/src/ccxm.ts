@@ -1,6 +1,6 @@
 import type { Pause } from 'crux-types'
 import { crc32c } from './checksum.js'
-import { formatError, requireCrc, requireLength, requireMagic, requireRange } from './errors.js'
+import { requireCrc, requireLength, requireMagic, requireRange, requireVersion } from './errors.js'
 import { checkUint, viewOf } from './little-endian.js'
 
 const MAGIC = 0x4d584343
@@ -55,25 +55,30 @@ function writeHeader(bytes: Uint8Array, crc: number): void {
 /**
  * Payload of a `.ccxm` companion, a view into `bytes`.
  *
- * @throws {CruxError} `BUFFER_TOO_SMALL`, `INVALID_MAGIC`, `UNSUPPORTED_VERSION`, `LENGTH_OUT_OF_RANGE`, `CRC_MISMATCH`.
+ * @throws {CruxError} `BUFFER_TOO_SMALL`, `INVALID_MAGIC`, `UNSUPPORTED_VERSION`, `LENGTH_OUT_OF_RANGE`, `CRC_MISMATCH`;
+ *   `data.offset` in each.
  */
 export function decodeCcxm(bytes: Uint8Array): Uint8Array {
-  requireLength('a .ccxm file', HEADER_BYTES, bytes.length)
+  requireLength('a .ccxm file', HEADER_BYTES, bytes.length, bytes.length)
   const view = viewOf(bytes)
-  requireMagic('.ccxm file', MAGIC, view.getUint32(0, true))
-  const version = view.getUint16(4, true)
-  if (version !== VERSION) {
-    throw formatError('UNSUPPORTED_VERSION', `.ccxm version ${version}, this reads ${VERSION}`, {
-      format: 'ccxm',
-      version,
-    })
-  }
+  requireMagic('.ccxm file', MAGIC, view.getUint32(0, true), 0)
+  requireVersion('ccxm', VERSION, view.getUint16(4, true), 4)
   const headerLength = view.getUint16(6, true)
-  requireRange(headerLength === HEADER_BYTES, 'header_len', `${headerLength}, not ${HEADER_BYTES}`)
+  requireRange(
+    headerLength === HEADER_BYTES,
+    'header_len',
+    `${headerLength}, not ${HEADER_BYTES}`,
+    6,
+  )
   const payload = bytes.subarray(HEADER_BYTES)
   const declared = view.getUint32(8, true)
-  requireLength('a .ccxm payload', declared, payload.length)
-  requireRange(declared === payload.length, 'payload_len', `${declared}, found ${payload.length}`)
-  requireCrc('.ccxm payload', view.getUint32(12, true), crc32c(payload))
+  requireLength('a .ccxm payload', declared, payload.length, bytes.length)
+  requireRange(
+    declared === payload.length,
+    'payload_len',
+    `${declared}, found ${payload.length}`,
+    8,
+  )
+  requireCrc('.ccxm payload', view.getUint32(12, true), crc32c(payload), HEADER_BYTES)
   return payload
 }

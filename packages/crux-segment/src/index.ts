@@ -1,5 +1,6 @@
 export { type CcxfContent, encodeCcxf, encodeCcxfInSlices } from './ccxf/encode-ccxf.js'
 export { type CcxfReader, openCcxf } from './ccxf/open-ccxf.js'
+export { assembleCcxi, type CcxiAreas } from './ccxi/assemble-ccxi.js'
 export { type CcxiCheck, checkCcxi } from './ccxi/check-ccxi.js'
 export {
   type CcxiContent,
@@ -7,6 +8,7 @@ export {
   encodeCcxiInSlices,
   type IndexedDoc,
 } from './ccxi/encode-ccxi.js'
+export type { TermPostings } from './ccxi/encode-terms.js'
 export {
   type CcxiHeader,
   type CcxiReader,
@@ -15,7 +17,6 @@ export {
   openTrustedCcxi,
   type Postings,
 } from './ccxi/open-ccxi.js'
-export type { PostingColumns, TermPostings } from './ccxi/posting-columns.js'
 export { decodeCcxm, encodeCcxm, encodeCcxmInSlices } from './ccxm.js'
 export {
   createSemanticProfile,

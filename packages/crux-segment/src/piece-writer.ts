@@ -51,4 +51,11 @@ export class PieceWriter {
     }
     target.set(this.bytes.subarray(0, this.at), to)
   }
+
+  /** Everything written, in order, as one array. */
+  *joined(): Steps<Uint8Array> {
+    const all = new Uint8Array(this.length)
+    yield* this.copyTo(all, 0)
+    return all
+  }
 }

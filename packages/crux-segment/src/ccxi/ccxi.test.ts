@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Hashes, loadHashes } from '../hashes.js'
+import { expectEveryCutRefused, expectEveryFlipRefused } from '../testing/refusals.js'
 import { type CcxiContent, encodeCcxi, encodeCcxiInSlices } from './encode-ccxi.js'
-import { openCcxi, openCcxiInSlices } from './open-ccxi.js'
-import type { TermPostings } from './posting-columns.js'
+import type { TermPostings } from './encode-terms.js'
+import { openCcxi, openCcxiInSlices, openTrustedCcxi } from './open-ccxi.js'
 
 let hashes: Hashes
 beforeAll(async () => {
@@ -135,13 +136,63 @@ describe('encodeCcxi and openCcxi', () => {
     expect(at(4)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_VERSION' }))
   })
 
-  it('refuse a file that is cut anywhere', () => {
+  it('refuse a file that is cut anywhere, and say where', async () => {
+    await expectEveryCutRefused(encodeCcxi(sample, hashes), (bytes) => openCcxi(bytes, hashes))
+  })
+
+  it('refuse a changed byte of vocabulary, postings and hashes, and never crash on another', async () => {
     const bytes = encodeCcxi(sample, hashes)
-    for (let cut = 0; cut < bytes.length; cut++) {
-      expect(() => openCcxi(bytes.subarray(0, cut), hashes), `cut at ${cut}`).toThrow(
-        expect.objectContaining({ name: 'CruxError' }),
-      )
+    const docsStart = bytes.length - 64 - 48
+    const readAll = (damaged: Uint8Array) => {
+      const reader = openCcxi(damaged, hashes)
+      for (let term = 0; term < reader.vocabSize; term++) reader.postings(term)
     }
+    await expectEveryFlipRefused(
+      bytes,
+      readAll,
+      (at) => (at >= 256 && at < docsStart) || at >= bytes.length - 64,
+    )
+  })
+
+  it('read damaged lists without a crash where hashes are not looked at', async () => {
+    const bytes = encodeCcxi(sample, hashes)
+    const readAll = (damaged: Uint8Array) => {
+      const reader = openTrustedCcxi(damaged)
+      for (let term = 0; term < reader.vocabSize; term++) reader.postings(term)
+    }
+    await expectEveryFlipRefused(bytes, readAll, () => false)
+  })
+
+  it('make no room for more postings than there are documents', () => {
+    const bytes = encodeCcxi(sample, hashes)
+    bytes.fill(0xff, 256 + 32, 256 + 35)
+    expect(() => openTrustedCcxi(bytes).documentFrequency(0)).toThrow(
+      expect.objectContaining({
+        code: 'LENGTH_OUT_OF_RANGE',
+        data: { field: 'count', offset: 288 },
+      }),
+    )
+  })
+
+  it('keep the version of the analyser', () => {
+    const reader = openCcxi(encodeCcxi({ ...sample, tokenizerVersion: 2 }, hashes), hashes)
+    expect(reader.header.tokenizerVersion).toBe(2)
+    expect(() => encodeCcxi({ ...sample, tokenizerVersion: 65_536 }, hashes)).toThrow(RangeError)
+  })
+
+  it('decode into arrays of the caller, at a place of its choice', () => {
+    const reader = openCcxi(encodeCcxi(sample, hashes), hashes)
+    const docIds = new Uint32Array(4).fill(99)
+    const tfs = new Uint16Array(4).fill(99)
+    expect(reader.decodeInto(0, docIds, tfs, 1)).toBe(2)
+    expect([...docIds]).toEqual([99, 0, 2, 99])
+    expect([...tfs]).toEqual([99, 1, 7, 99])
+    const bytes = new Uint8Array(1)
+    expect(reader.decodeInto(1, docIds, bytes, 0)).toBe(1)
+    expect([...bytes]).toEqual([255])
+    expect(() => reader.decodeInto(0, docIds, tfs, 3)).toThrow(RangeError)
+    expect(() => reader.decodeInto(0, docIds, bytes, 0)).toThrow(RangeError)
+    expect(() => reader.decodeInto(2, docIds, tfs, 0)).toThrow(RangeError)
   })
 
   it('refuse content that is out of order or range', () => {

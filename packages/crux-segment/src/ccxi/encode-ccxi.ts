@@ -1,24 +1,10 @@
 import type { Pause } from 'crux-types'
-import { blake3Steps } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
-import { checkUint, viewOf, writeU64 } from '../little-endian.js'
+import { checkUint, viewOf } from '../little-endian.js'
 import { noPause, runInSlices, runNow, type Steps } from '../steps.js'
-import {
-  CCXI_MAGIC,
-  CCXI_VERSION,
-  DOC_ENTRY_BYTES,
-  FOOTER_BYTES,
-  HASH_BYTES,
-  HEADER,
-  HEADER_BYTES,
-  MAX_U16,
-} from './layout.js'
-import {
-  type EncodedTerms,
-  encodeTerms,
-  type PostingColumns,
-  type TermPostings,
-} from './posting-columns.js'
+import { assembleCcxi } from './assemble-ccxi.js'
+import { encodeTerms, type TermPostings } from './encode-terms.js'
+import { DOC_ENTRY_BYTES, MAX_U16 } from './layout.js'
 
 /** One document of the index. */
 export interface IndexedDoc {
@@ -37,8 +23,8 @@ export interface CcxiContent {
   readonly epoch: number
   /** Of the analyser that gave the terms; 0..65,535. */
   readonly tokenizerVersion: number
-  /** Strictly ascending by hash, walked once; columns are several times faster in a young process. */
-  readonly terms: Iterable<TermPostings> | PostingColumns
+  /** Strictly ascending by `hash`; walked once. */
+  readonly terms: Iterable<TermPostings>
   /** By number; undefined where a frame is not indexed. */
   readonly docs: readonly (IndexedDoc | undefined)[]
 }
@@ -67,46 +53,23 @@ export async function encodeCcxiInSlices(
 
 function* encodeSteps(content: CcxiContent, hashes: Hashes): Steps<Uint8Array> {
   const { docs } = content
-  const lists = yield* encodeTerms(content.terms, docs.length)
-  const { vocab, postings } = lists
-  const docsStart = HEADER_BYTES + vocab.length + postings.length
-  const footerStart = docsStart + docs.length * DOC_ENTRY_BYTES
-  const bytes = new Uint8Array(footerStart + FOOTER_BYTES)
-  writeHeader(viewOf(bytes), content, lists)
-  const postingsStart = HEADER_BYTES + vocab.length
-  yield* vocab.copyTo(bytes, HEADER_BYTES)
-  yield* postings.copyTo(bytes, postingsStart)
+  const { vocab, postings, totalPostings } = yield* encodeTerms(content.terms, docs.length)
+  const areas = {
+    ...content,
+    totalPostings,
+    vocab: yield* vocab.joined(),
+    postings: yield* postings.joined(),
+    docs: new Uint8Array(docs.length * DOC_ENTRY_BYTES),
+  }
   for (let from = 0; from < docs.length; from += DOC_SLICE) {
-    writeDocs(viewOf(bytes), docsStart, docs, from, Math.min(from + DOC_SLICE, docs.length))
+    writeDocs(viewOf(areas.docs), docs, from, Math.min(from + DOC_SLICE, docs.length))
     yield
   }
-  const vocabHash = yield* blake3Steps(bytes.subarray(HEADER_BYTES, postingsStart), hashes)
-  const postingsHash = yield* blake3Steps(bytes.subarray(postingsStart, docsStart), hashes)
-  bytes.set(vocabHash, footerStart)
-  bytes.set(postingsHash, footerStart + HASH_BYTES)
-  return bytes
-}
-
-function writeHeader(view: DataView, content: CcxiContent, lists: EncodedTerms): void {
-  const { docs, shardId, segmentSeq, epoch, tokenizerVersion } = content
-  view.setUint32(HEADER.magic, CCXI_MAGIC, true)
-  view.setUint16(HEADER.version, CCXI_VERSION, true)
-  view.setUint32(HEADER.shardId, checkUint(shardId, 32, 'shard_id'), true)
-  writeU64(view, HEADER.segmentSeq, segmentSeq)
-  writeU64(view, HEADER.epoch, epoch)
-  view.setUint32(HEADER.vocabSize, lists.terms, true)
-  writeU64(view, HEADER.totalPostings, lists.totalPostings)
-  view.setUint32(HEADER.totalFrames, checkUint(docs.length, 32, 'total_frames'), true)
-  view.setUint16(
-    HEADER.tokenizerVersion,
-    checkUint(tokenizerVersion, 16, 'tokenizer_version'),
-    true,
-  )
+  return yield* assembleCcxi(areas, hashes)
 }
 
 function writeDocs(
   view: DataView,
-  docsStart: number,
   docs: readonly (IndexedDoc | undefined)[],
   from: number,
   to: number,
@@ -114,7 +77,7 @@ function writeDocs(
   for (let i = from; i < to; i++) {
     const doc = docs[i]
     if (doc === undefined) continue
-    const at = docsStart + i * DOC_ENTRY_BYTES
+    const at = i * DOC_ENTRY_BYTES
     view.setUint32(at, checkUint(doc.frameOffset, 32, 'frame_offset'), true)
     view.setUint16(at + 4, Math.min(doc.lengthTokens, MAX_U16), true)
     view.setUint16(at + 6, Number(doc.tenantHash & 0xffffn), true)

@@ -1,8 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { openCcxf } from '../ccxf/open-ccxf.js'
+import { checkCcxi } from '../ccxi/check-ccxi.js'
 import { openCcxi } from '../ccxi/open-ccxi.js'
 import { decodeCcxm } from '../ccxm.js'
+import { createSemanticProfile, decodeCcxp } from '../ccxp.js'
+import { openCcxv } from '../ccxv.js'
 import { crc32c } from '../checksum.js'
 import { decodeFrame, verifyFrame } from '../frame.js'
 import { type Hashes, loadHashes } from '../hashes.js'
@@ -10,7 +14,13 @@ import { decodeManifest } from '../manifest/manifest.js'
 import { sealReceiptId } from '../seal-receipt.js'
 import { decodeSegment } from '../segment/decode-segment.js'
 import { decodeHead } from '../segment/head.js'
-import { GOLDEN_FRAMES, goldenFiles } from './golden.js'
+import {
+  GOLDEN_EMBEDDING,
+  GOLDEN_FRAMES,
+  GOLDEN_VECTORS,
+  goldenFiles,
+  goldenIndex,
+} from './golden.js'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 const read = async (name: string) => new Uint8Array(await readFile(join(FIXTURES, name)))
@@ -90,6 +100,39 @@ describe('released bytes', () => {
       tfs: Uint16Array.of(1, 2),
     })
     expect(reader.docTenantHash(3)).toBe(hashes.xxh64Text('tenant-b'))
+  })
+
+  it('of an index of the second analyser decode, list by list', async () => {
+    const bytes = await read('ccxi/v2/analyser-2.ccxi')
+    const content = goldenIndex(hashes)
+    const reader = openCcxi(bytes, hashes)
+    expect(reader.header.tokenizerVersion).toBe(2)
+    let postings = 0
+    for (const { hash, docIds, tfs } of content.terms) {
+      expect(reader.postings(reader.find(hash))).toEqual({ docIds, tfs })
+      postings += docIds.length
+    }
+    const counts = { terms: 5, postings, docs: 2000, tokenizerVersion: 2 }
+    await expect(checkCcxi(bytes, hashes)).resolves.toEqual(counts)
+  })
+
+  it('of vectors decode', async () => {
+    expect(openCcxv(await read('ccxv/v1/vectors.ccxv'))).toEqual({ ...GOLDEN_VECTORS, count: 2 })
+  })
+
+  it('of profiles decode', async () => {
+    const profile = createSemanticProfile(GOLDEN_EMBEDDING, hashes)
+    expect(decodeCcxp(await read('ccxp/v1/profile.ccxp'), hashes)).toEqual(profile)
+    const revised = { ...profile, revision: 'r2' }
+    expect(decodeCcxp(await read('ccxp/v1/revision.ccxp'), hashes)).toEqual(revised)
+  })
+
+  it('of a forward companion decode', async () => {
+    const reader = await openCcxf(await read('ccxf/v1/forward.ccxf'), hashes)
+    const words = new Uint32Array(4)
+    expect(reader.readWords(0, words)).toBe(4)
+    expect(Array.from(words, (n) => reader.string(n))).toEqual(['the', 'seal', 'of', 'größe'])
+    expect([0, 1, 2, 3].map((doc) => reader.wordCount(doc))).toEqual([4, 0, 0, 3])
   })
 
   it('of a companion with metadata decode', async () => {

@@ -1,5 +1,8 @@
-import { encodeCcxi } from '../ccxi/encode-ccxi.js'
+import { type CcxfContent, encodeCcxf } from '../ccxf/encode-ccxf.js'
+import { type CcxiContent, encodeCcxi } from '../ccxi/encode-ccxi.js'
 import { encodeCcxm } from '../ccxm.js'
+import { createSemanticProfile, type EmbeddingFacts, encodeCcxp } from '../ccxp.js'
+import { type CcxvContent, encodeCcxv } from '../ccxv.js'
 import { encodeFrame } from '../frame.js'
 import type { FrameFields } from '../frame-header.js'
 import type { Hashes } from '../hashes.js'
@@ -20,6 +23,60 @@ export const GOLDEN_FRAMES: readonly { fields: FrameFields; payload: Uint8Array 
   frame('empty.md', 1, 'c0001', new Uint8Array(0)),
   frame('guide.md', 3, '_bytes', Uint8Array.of(0xff, 0x00, 0xfe)),
 ]
+
+/** Vectors of two documents. */
+export const GOLDEN_VECTORS: CcxvContent = {
+  dim: 3,
+  docIds: Uint32Array.of(0, 3),
+  vectors: Float32Array.of(0.5, -0.25, 0, 1, 0, -1.5),
+}
+
+/** An embedder. */
+export const GOLDEN_EMBEDDING: EmbeddingFacts = {
+  model: 'golden-größe-v1',
+  dimensions: 3,
+  tokenizer: 'model_default',
+  prompt_template_version: 'none',
+  normalisation: 'l2',
+}
+
+/** Words of four documents, two of them without any; one number takes two bytes. */
+export const GOLDEN_WORDS: CcxfContent = {
+  tokenizerVersion: 2,
+  strings: ['größe', 'seal', ...Array.from({ length: 200 }, (_, i) => `term${i}`)],
+  stopStrings: ['the', 'of'],
+  offsets: Uint32Array.of(0, 4, 4, 4, 7),
+  words: Uint32Array.of(202, 1, 203, 0, 201, 1, 100),
+}
+
+/** Lists of many blocks, with and without exceptions, and narrow, wide and single ones. */
+export function goldenIndex(hashes: Hashes): CcxiContent {
+  const docs = Array.from({ length: 2000 }, (_, i) => ({
+    frameOffset: 4096 + i * 211,
+    lengthTokens: (i % 90) + 1,
+    tenantHash: tenantHash(i % 3 === 0 ? 'tenant-b' : 'tenant-a', hashes),
+  }))
+  const numbers = docs.map((_, i) => i)
+  const lists = [
+    numbers,
+    numbers.filter((i) => i % 37 === 0),
+    numbers.filter((i) => i % 100 < 3),
+    numbers.filter((i) => i < 150 || i % 400 === 0),
+    [1999],
+  ]
+  return {
+    shardId: 0,
+    segmentSeq: 7,
+    epoch: 1,
+    tokenizerVersion: 2,
+    terms: lists.map((list, term) => ({
+      hash: 0x1000_0000_0000_0000n * BigInt(term + 1) + BigInt(term),
+      docIds: Uint32Array.from(list),
+      tfs: Uint16Array.from(list, (doc) => (doc % 300) + 1),
+    })),
+    docs,
+  }
+}
 
 /**
  * Every format with fixed content, in the bytes of this version.
@@ -60,6 +117,7 @@ export async function goldenFiles(hashes: Hashes): Promise<ReadonlyMap<string, U
     },
     hashes,
   )
+  const longIndex = encodeCcxi(goldenIndex(hashes), hashes)
   const manifest = [
     encodeManifestHeader({ shardId: 0, epoch: 1, createdAtNs: CREATED_AT_NS }),
     encodeManifestRecord({
@@ -104,6 +162,11 @@ export async function goldenFiles(hashes: Hashes): Promise<ReadonlyMap<string, U
     ['ccxseg/v3/segment.ccxseg', segment.bytes],
     ['ccxhead/v3/head.ccxhead', new Uint8Array(Buffer.concat([openHead, commit]))],
     ['ccxi/v2/index.ccxi', ccxi],
+    ['ccxi/v2/analyser-2.ccxi', longIndex],
+    ['ccxv/v1/vectors.ccxv', encodeCcxv(GOLDEN_VECTORS)],
+    ['ccxp/v1/profile.ccxp', encodeCcxp(createSemanticProfile(GOLDEN_EMBEDDING, hashes))],
+    ['ccxp/v1/revision.ccxp', encodeCcxp(createSemanticProfile(GOLDEN_EMBEDDING, hashes, 'r2'))],
+    ['ccxf/v1/forward.ccxf', encodeCcxf(GOLDEN_WORDS, hashes)],
     ['ccxm/v1/metadata.ccxm', encodeCcxm(text('{"documents":[]}'))],
     ['manifest/v1/MANIFEST', new Uint8Array(Buffer.concat(manifest))],
   ])
