@@ -203,6 +203,8 @@ class PrunedRun {
   private start = 0
   /** Lists from here on could not make a hit alone even with their bounds over all windows. */
   private walked: number
+  /** Those bounds together. */
+  private restOverall = 0
 
   constructor(
     private readonly cursors: readonly Cursor[],
@@ -245,10 +247,10 @@ class PrunedRun {
   /** First window from `start` on that has a posting of a walked list, or -1. */
   private nextStart(): number {
     const { cursors, start, windowDocs } = this
-    let rest = 0
     for (; this.walked > 0; this.walked--) {
-      rest += (cursors[this.walked - 1] as Cursor).overall
-      if (rest * SLACK >= this.need) break
+      const more = this.restOverall + (cursors[this.walked - 1] as Cursor).overall
+      if (more * SLACK >= this.need) break
+      this.restOverall = more
     }
     let next = Number.POSITIVE_INFINITY
     for (let i = 0; i < this.walked; i++) {
