@@ -26,15 +26,16 @@ export {
   type SegmentFailpoint,
 } from './segments/file-segment-store.js'
 export { createMemorySegmentStore } from './segments/memory-segment-store.js'
-export type {
-  Companion,
-  CompanionKind,
-  FrameBatch,
-  FrameInput,
-  Replacement,
-  SealedSegment,
-  SegmentBytes,
-  SegmentRef,
-  SegmentStore,
+export {
+  COMPANION_KINDS,
+  type Companion,
+  type CompanionKind,
+  type FrameBatch,
+  type FrameInput,
+  type Replacement,
+  type SealedSegment,
+  type SegmentBytes,
+  type SegmentRef,
+  type SegmentStore,
 } from './segments/segment-store.js'
 export { segmentStem } from './segments/shard-layout.js'

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 import { createFaultyFs, type FaultyFs } from '../testing/faulty-fs.js'
 import { framesOf, testFrame } from '../testing/segment-store-contract.js'
 import { openFileSegmentStore } from './file-segment-store.js'
-import type { SegmentStore } from './segment-store.js'
+import { COMPANION_KINDS, type SegmentStore } from './segment-store.js'
 import { segmentStem } from './shard-layout.js'
 
 const SHARD = '/data/shards/shard-0000'
@@ -220,6 +220,30 @@ describe('openFileSegmentStore', () => {
     ])
     expect(await fs.list(`${SHARD}/directory`)).toEqual(['dirrun-l0-r00000000000000000001.ccxdir'])
     expect((await store.seal({ frames: [testFrame('a', 'x')] })).seq).toBe(10)
+  })
+
+  it('knows companions of every kind: keeps those of a segment, deletes or puts aside the others', async () => {
+    const fs = await withSegments('one', 'two')
+    const [one] = await (await open(fs)).list()
+    const plantAll = (seq: number) => {
+      for (const kind of COMPANION_KINDS) fs.plant(segmentFile(seq, kind), text(kind))
+    }
+    const there = async (seq: number) =>
+      (await fs.list(`${SHARD}/segments`)).filter((name) => name.startsWith(`${stem(seq)}.`)).sort()
+    plantAll(1)
+    plantAll(2)
+    plantAll(3)
+    const store = await open(fs)
+    const all = (seq: number) =>
+      [...COMPANION_KINDS, 'ccxseg'].map((kind) => `${stem(seq)}.${kind}`).sort()
+    expect([await there(1), await there(2), await there(3)]).toEqual([all(1), all(2), []])
+    expect(await fs.list(`${SHARD}/quarantine`)).toHaveLength(COMPANION_KINDS.length)
+    if (one !== undefined) await store.remove(one)
+    expect([await there(1), await there(2)]).toEqual([[], all(2)])
+    plantAll(1)
+    await store.close()
+    await open(fs)
+    expect([await there(1), await there(2)]).toEqual([[], all(2)])
   })
 
   it('finishes a removal that a crash interrupted', async () => {

@@ -16,9 +16,17 @@ export interface FrameInput {
   readonly payload: Uint8Array
 }
 
-/** Files that stand beside a segment under the same stem and can be rebuilt from it. */
-export type CompanionKind = 'ccxi' | 'ccxm' | 'ccxv' | 'ccxp' | 'ccxf'
+/**
+ * Files that may stand beside a segment under the same stem, by extension: index, metadata, vectors,
+ * the vectors' profile, and the words of documents in order. All but vectors that a client brought
+ * can be rebuilt from the segment.
+ */
+export const COMPANION_KINDS = ['ccxi', 'ccxm', 'ccxv', 'ccxp', 'ccxf'] as const
 
+/** One of {@link COMPANION_KINDS}. */
+export type CompanionKind = (typeof COMPANION_KINDS)[number]
+
+/** A file beside a segment. */
 export interface Companion {
   readonly kind: CompanionKind
   readonly bytes: Uint8Array

@@ -1,7 +1,13 @@
 import { decodeSegment, type FrameToSeal, loadHashes } from 'crux-segment'
 import { ManualClock } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { FrameInput, SegmentRef, SegmentStore } from '../segments/segment-store.js'
+import {
+  COMPANION_KINDS,
+  type CompanionKind,
+  type FrameInput,
+  type SegmentRef,
+  type SegmentStore,
+} from '../segments/segment-store.js'
 
 /** A store under test; `reopen` closes it and opens it again where its content lasts, else is absent. */
 export interface OpenedSegmentStore {
@@ -168,6 +174,28 @@ export function describeSegmentStore(
       await again.writeCompanion(ref, { kind: 'ccxm', bytes: new TextEncoder().encode('meta') })
       const final = await reopen()
       expect([await text(final, 'ccxi'), await text(final, 'ccxm')]).toEqual(['new', 'meta'])
+    })
+
+    it('keeps companions of every kind, each on its own, until the segment goes', async () => {
+      const { store, reopen } = await start()
+      const bytesOf = (kind: CompanionKind) => new TextEncoder().encode(`bytes of ${kind}`)
+      const read = (from: SegmentStore, ref: SegmentRef) =>
+        Promise.all(COMPANION_KINDS.map((kind) => from.readCompanion(ref, kind)))
+      const sealed = await store.seal({
+        frames: [testFrame('a', '1')],
+        companions: async () => COMPANION_KINDS.map((kind) => ({ kind, bytes: bytesOf(kind) })),
+      })
+      const later = await store.seal({ frames: [testFrame('a', '2')] })
+      expect(await read(store, later)).toEqual(COMPANION_KINDS.map(() => undefined))
+      for (const kind of COMPANION_KINDS) {
+        await store.writeCompanion(later, { kind, bytes: bytesOf(kind) })
+      }
+      const again = await reopen()
+      for (const ref of [sealed, later]) {
+        expect(await read(again, ref)).toEqual(COMPANION_KINDS.map(bytesOf))
+        await again.remove(ref)
+        await expect(read(again, ref)).rejects.toMatchObject({ code: 'SEGMENT_NOT_FOUND' })
+      }
     })
 
     it('commits without companions when they cannot be built, and says so', async () => {
