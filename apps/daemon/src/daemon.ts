@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { type McpServer, type Services, startMcpServer } from 'crux-mcp'
-import { createLocalHashEmbedder, semanticProfile } from 'crux-retrieval'
 import { loadHashes } from 'crux-segment'
 import { openDataDirectory } from 'crux-storage'
 import { ANONYMOUS, type Clock, CruxError, messageOf } from 'crux-types'
 import { openBackup, removeStaleStages } from './backup/backup.js'
+import { chooseEmbedder } from './compose/embedders.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
@@ -79,7 +79,8 @@ async function start(
   const build = readBuildInfo()
   const metrics = createMetrics(build)
   const hashes = await loadHashes()
-  const embedder = config.localEmbedder ? createLocalHashEmbedder({ hashes }) : null
+  const embedders = await chooseEmbedder(config, { hashes, clock, log })
+  onClose(() => embedders.close())
   let stores: Stores | undefined
   const opened = (): Stores => {
     // Nobody gets here: both listeners answer 503 until the stores are open.
@@ -97,7 +98,9 @@ async function start(
     get sessions() {
       return opened().sessions
     },
-    ...(embedder === null ? {} : { semanticProfile: semanticProfile(embedder, hashes) }),
+    get semanticProfile() {
+      return embedders.profile()
+    },
   }
   const isReady = (): boolean => stores !== undefined
   const health = createHealth({
@@ -106,7 +109,7 @@ async function start(
       const { bsize, blocks, bavail } = await statfs(config.dataDir)
       return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
     },
-    warnings: () => opened().documents.stats().warnings,
+    warnings: () => [...embedders.warnings(), ...opened().documents.stats().warnings],
   })
   const onWarning = (sentence: string): void => {
     log.warn(sentence)
@@ -133,6 +136,7 @@ async function start(
     log,
     clock,
     build,
+    embedder: () => embedders.status,
     backup: (signal) => openBackup(config.dataDir, signal),
   })
 
@@ -170,7 +174,7 @@ async function start(
     config,
     clock,
     hashes,
-    embedder,
+    embedder: embedders.facts,
     onWarning,
     onClose,
     events: {

@@ -10,8 +10,8 @@ export interface Services {
   readonly documents: DocumentStore
   readonly sessions: SessionStore
   readonly clock: Clock
-  /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none. */
-  readonly semanticProfile?: SemanticProfile
+  /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none or it is not known yet. */
+  readonly semanticProfile?: SemanticProfile | undefined
 }
 
 /** Where the surface reports what it did; `fields` never hold secrets or stored text. */

@@ -29,6 +29,7 @@ export type {
   VectorScorer,
   VectorSearchOptions,
 } from './dense/vector-types.js'
+export { isTextRefused } from './embedding/circuit-breaker.js'
 export {
   createDelegateEmbedder,
   type DelegateEmbedderOptions,
@@ -85,7 +86,7 @@ export {
   bm25LengthNorm,
   bm25TermFrequency,
 } from './lexical/bm25.js'
-export { createIndexBuilder, type IndexBuilder, type IndexTarget } from './lexical/index-builder.js'
+export { createIndexBuilder, type IndexBuilder } from './lexical/index-builder.js'
 export { createLexicalIndex, DEFAULT_POSTING_BYTES } from './lexical/lexical-index.js'
 export type {
   DocPlace,
@@ -100,4 +101,5 @@ export type {
   TermQuery,
   WeightedTerm,
 } from './lexical/lexical-types.js'
+export type { IndexFiles, IndexTarget } from './lexical/term-collector.js'
 export { createSearch, type Search, type SearchHit } from './search.js'

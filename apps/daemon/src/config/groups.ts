@@ -66,6 +66,21 @@ export const GROUPS: readonly {
     ],
   },
   {
+    title: 'Embeddings',
+    settings: [
+      'embedDelegateUrl',
+      'embedDelegateToken',
+      'embedDelegateDimensions',
+      'embeddingUrl',
+      'embeddingModel',
+      'embeddingApi',
+      'embeddingApiKey',
+      'embeddingTimeoutMs',
+      'denseModel',
+      'denseModelDir',
+    ],
+  },
+  {
     title: 'Documents and sessions',
     settings: [
       'buildCcxi',

@@ -48,6 +48,43 @@ describe('loadConfig', () => {
     expect((await load({ CORECRUXD_MCP_ENABLED: 'false' })).config.mcpEnabled).toBe(false)
   })
 
+  it('refuses two services that embed, by both names (RET-11.5-embed-exclusive)', async () => {
+    const delegate = { CORECRUXD_EMBED_DELEGATE_URL: 'http://127.0.0.1:1' }
+    const service = { CORECRUXD_EMBEDDING_URL: 'http://127.0.0.1:2/v1' }
+    expect((await load(delegate)).config.embedDelegateUrl).toBe('http://127.0.0.1:1')
+    expect((await load(service)).config.embeddingUrl).toBe('http://127.0.0.1:2/v1')
+    await expect(load({ ...delegate, ...service })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/CORECRUXD_EMBED_DELEGATE_URL.*CORECRUXD_EMBEDDING_URL/),
+    })
+    await expect(load(delegate, 'embeddings:\n  url: http://127.0.0.1:2\n')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+    })
+  })
+
+  it('looks for the model in the data directory, and refuses addresses and models that are none', async () => {
+    const { config } = await load({ CORECRUXD_DATA_DIR: '/data' })
+    expect(config).toMatchObject({
+      embeddingModel: 'nomic-embed-text',
+      embeddingApi: 'auto',
+      denseModel: undefined,
+      denseModelDir: '/data/models/all-MiniLM-L6-v2',
+    })
+    const given = await load({
+      CORECRUXD_DENSE_MODEL_DIR: '~/m',
+      CORECRUXD_DENSE_MODEL: 'FastEmbed',
+    })
+    expect(given.config).toMatchObject({ denseModel: 'fastembed', denseModelDir: '/home/ada/m' })
+    for (const env of [
+      { CORECRUXD_EMBEDDING_URL: 'localhost:11434' },
+      { CORECRUXD_EMBEDDING_URL: 'http://user:pass@host' },
+      { CORECRUXD_EMBED_DELEGATE_URL: 'ftp://host' },
+      { CORECRUXD_DENSE_MODEL: 'another' },
+    ]) {
+      await expect(load(env), JSON.stringify(env)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    }
+  })
+
   it('prefers environment over file over default for any of the three (MCP-11.1-precedence)', async () => {
     const address = fc.ipV4().map((ip) => `127.${ip.split('.').slice(1).join('.')}`)
     const port = fc.integer({ min: 0, max: 65535 })

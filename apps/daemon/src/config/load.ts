@@ -18,10 +18,12 @@ export type Settings = {
 export type AuthMode = 'off' | 'dev_scopes' | 'jwt_hs256'
 
 /** Settings, complete and checked against each other. */
-export type Config = Omit<Settings, 'authMode' | 'dataDir' | 'configPath'> & {
+export type Config = Omit<Settings, 'authMode' | 'dataDir' | 'denseModelDir' | 'configPath'> & {
   readonly authMode: AuthMode
   /** Absolute. */
   readonly dataDir: string
+  /** Absolute. */
+  readonly denseModelDir: string
 }
 
 /** Where settings come from. */
@@ -152,20 +154,32 @@ function complete(
   notices: string[],
 ): Config {
   const { env, homeDir } = sources
-  const { authMode, dataDir, configPath: _, ...rest } = settings
+  const { authMode, dataDir: givenDataDir, denseModelDir, configPath: _, ...rest } = settings
   if (rest.rateLimitRps > 0 && rest.rateLimitBurst < rest.rateLimitRps) {
     refuse(
       `${VARIABLES.rateLimitBurst.name}: ${rest.rateLimitBurst} is below ${VARIABLES.rateLimitRps.name} (${rest.rateLimitRps}); raise the burst or lower the rate`,
     )
   }
+  if (rest.embedDelegateUrl !== undefined && rest.embeddingUrl !== undefined) {
+    refuse(
+      `${VARIABLES.embedDelegateUrl.name} and ${VARIABLES.embeddingUrl.name} exclude each other; keep the one that is to embed and unset the other`,
+    )
+  }
+  const absolutePath = (path: string): string =>
+    resolve(sources.workDir, expandPath(path, env, homeDir))
+  const dataDir =
+    givenDataDir === undefined
+      ? join(absolute(env.XDG_DATA_HOME) ?? join(homeDir, '.local', 'share'), 'crux')
+      : absolutePath(givenDataDir)
   return {
     ...rest,
     logLevel: logLevelFromRustLog(env.RUST_LOG, warnings) ?? rest.logLevel,
     authMode: chooseAuthMode(settings, notices),
-    dataDir:
-      dataDir === undefined
-        ? join(absolute(env.XDG_DATA_HOME) ?? join(homeDir, '.local', 'share'), 'crux')
-        : resolve(sources.workDir, expandPath(dataDir, env, homeDir)),
+    dataDir,
+    denseModelDir:
+      denseModelDir === undefined
+        ? join(dataDir, 'models', 'all-MiniLM-L6-v2')
+        : absolutePath(denseModelDir),
   }
 }
 

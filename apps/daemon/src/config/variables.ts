@@ -1,3 +1,4 @@
+import { isServiceUrl } from 'crux-retrieval'
 import { isCidr } from './network.js'
 import { choice, flag, integer, list, optionalChoice, optionalText, text } from './variable.js'
 
@@ -255,7 +256,7 @@ export const VARIABLES = {
     yaml: 'facts.local_embedder',
     fallback: true,
     meaning:
-      'Rank bootstrap knowledge with hashed word vectors. Off, it is filtered by words only.',
+      'Use hashed word vectors, which measure shared wording: for bootstrap knowledge, which is filtered by words when this is off or another daemon embeds; and for queries when no embedder is configured or the configured model cannot be loaded.',
   }),
   decayVolatileHours: integer({
     name: 'CORECRUXD_DECAY_VOLATILE_HOURS',
@@ -302,6 +303,80 @@ export const VARIABLES = {
     fallback: true,
     takesEmpty: true,
     meaning: 'Offer the tool memory_view.',
+  }),
+
+  embedDelegateUrl: optionalText({
+    name: 'CORECRUXD_EMBED_DELEGATE_URL',
+    yaml: 'embeddings.delegate_url',
+    expected: 'an http or https address without credentials and query',
+    accepts: isServiceUrl,
+    meaning:
+      'Another daemon that embeds documents and queries, by the base address of its HTTP API; it wins over the model, and excludes CORECRUXD_EMBEDDING_URL. Facts are then never embedded.',
+  }),
+  embedDelegateToken: optionalText({
+    name: 'CORECRUXD_EMBED_DELEGATE_TOKEN',
+    isSecret: true,
+    meaning: 'Bearer token for the other daemon; it needs the scope compute:embed there.',
+  }),
+  embedDelegateDimensions: integer({
+    name: 'CORECRUXD_EMBED_DELEGATE_DIMENSIONS',
+    yaml: 'embeddings.delegate_dimensions',
+    fallback: 0,
+    min: 0,
+    max: 65_536,
+    meaning:
+      'Numbers per vector that the other daemon has to give; 0 takes what its first answer has.',
+  }),
+  embeddingUrl: optionalText({
+    name: 'CORECRUXD_EMBEDDING_URL',
+    yaml: 'embeddings.url',
+    expected: 'an http or https address without credentials and query',
+    accepts: isServiceUrl,
+    meaning:
+      'Service that embeds documents and queries, such as http://127.0.0.1:11434 for Ollama or an address that ends in /v1. Their text is sent there; facts are not. The first vector decides the number of dimensions.',
+  }),
+  embeddingModel: text({
+    name: 'CORECRUXD_EMBEDDING_MODEL',
+    yaml: 'embeddings.model',
+    fallback: 'nomic-embed-text',
+    meaning: 'Model that the embedding service is asked for.',
+  }),
+  embeddingApi: choice({
+    name: 'CORECRUXD_EMBEDDING_API',
+    yaml: 'embeddings.api',
+    words: ['auto', 'ollama', 'openai'],
+    fallback: 'auto',
+    meaning:
+      'Protocol of the embedding service. auto: by the path of the address, else Ollama is tried first.',
+  }),
+  embeddingApiKey: optionalText({
+    name: 'CORECRUXD_EMBEDDING_API_KEY',
+    isSecret: true,
+    meaning: 'Bearer token for the embedding service.',
+  }),
+  embeddingTimeoutMs: integer({
+    name: 'CORECRUXD_EMBEDDING_TIMEOUT_MS',
+    yaml: 'embeddings.timeout_ms',
+    fallback: 30_000,
+    min: 100,
+    max: 600_000,
+    meaning:
+      'Longest time for an answer of the embedding service to a batch of documents; a query waits for at most 5,000.',
+  }),
+  denseModel: optionalChoice({
+    name: 'CORECRUXD_DENSE_MODEL',
+    yaml: 'embeddings.dense_model',
+    words: ['fastembed'],
+    unset: 'unset',
+    meaning:
+      'Embed documents and queries in this process. fastembed: all-MiniLM-L6-v2 with 384 dimensions, when neither address is set. It needs the package onnxruntime-web; if it cannot be loaded, documents are not embedded, queries fall back to the local embedder, and the log, /readyz and /v1/version say why.',
+  }),
+  denseModelDir: optionalText({
+    name: 'CORECRUXD_DENSE_MODEL_DIR',
+    yaml: 'embeddings.dense_model_dir',
+    unset: 'models/all-MiniLM-L6-v2 in the data directory',
+    meaning:
+      'Directory with model.onnx (or onnx/model.onnx), and tokenizer.json or vocab.txt. Nothing is downloaded.',
   }),
 
   buildCcxi: flag({

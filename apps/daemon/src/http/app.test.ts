@@ -61,6 +61,7 @@ async function openFixture(
     log,
     clock,
     build,
+    embedder: () => ({ kind: 'none', model: null, dims: 0, state: 'ready', reason: 'a test' }),
     backup: async () => new Blob(['tar']).stream(),
     ...more,
   }
@@ -518,7 +519,8 @@ describe('probes', () => {
     })
     expect((await call('GET', '/v1/version')).json).toMatchObject({
       version: '1.2.3',
-      features: { text_search: true, mcp: true, graph_expand: false },
+      features: { text_search: true, mcp: true, graph_expand: false, embeddings: false },
+      embedder: { id: null, kind: 'none', dimensions: null, state: 'ready', reason: 'a test' },
     })
     await call('PUT', '/v1/facts', FACT)
     const { json: text, headers } = await call('GET', '/metrics')

@@ -1,5 +1,6 @@
 import type { Services } from 'crux-mcp'
 import type { Clock } from 'crux-types'
+import type { EmbedderStatus } from '../compose/embedders.js'
 import type { Health } from '../compose/health.js'
 import type { Config } from '../config/load.js'
 import type { Log } from '../log.js'
@@ -17,6 +18,8 @@ export interface HttpDependencies {
   readonly log: Log
   readonly clock: Clock
   readonly build: BuildInfo
+  /** Which embedder runs, and how it fares. */
+  readonly embedder: () => EmbedderStatus
   /** A tar archive of a consistent copy of the data directory. */
   readonly backup: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 }

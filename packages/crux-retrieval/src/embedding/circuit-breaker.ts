@@ -68,13 +68,18 @@ export function createCircuitBreaker(options: {
 }
 
 /**
- * Whether an error says that the service does not work; a text or a profile that it does not take
- * says that it does.
+ * Whether an error says that the service does not work. One that embeds with another model, or
+ * refuses a text, works.
  */
 export function isServiceFailure(error: unknown): boolean {
-  if (!(error instanceof CruxError)) return false
   if (hasCode<RetrievalErrorCode>(error, 'EMBED_PROFILE_MISMATCH')) return false
-  return !TEXT_STATUSES.has(error.data.status)
+  return error instanceof CruxError && !isTextRefused(error)
+}
+
+/** Whether an embedder's error is about the texts it got and not about the embedder. */
+export function isTextRefused(error: unknown): boolean {
+  if (hasCode<RetrievalErrorCode>(error, 'EMBED_TEXT_TOO_LARGE')) return true
+  return hasCode<RetrievalErrorCode>(error, 'EMBED_REFUSED') && TEXT_STATUSES.has(error.data.status)
 }
 
 // Bad request, content too large, unprocessable content.

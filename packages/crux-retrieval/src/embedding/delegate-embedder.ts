@@ -73,10 +73,10 @@ const SPACE = [
 /**
  * An embedder that lets another daemon embed (`POST …/v1/compute/embed`).
  *
- * The profile of the first answer counts for the life of this embedder: it is sent along from then
- * on, and an answer under another one is refused. After three failed calls in a row, each of up to
- * three attempts, the other daemon is left alone for 30 s. Lists of texts are split into calls
- * within the limits of the other side.
+ * `profile` has 0 dimensions until the first answer. That answer's profile counts for the life of
+ * this embedder: it is sent along from then on, and an answer under another one is refused. After
+ * three failed calls in a row, each of up to three attempts, the other daemon is left alone for
+ * 30 s. Lists of texts are split into calls within the limits of the other side.
  *
  * @throws {CruxError} `EMBED_URL_INVALID`. `embed` throws the codes `EMBED_*` of this package, and
  *   the signal's reason as soon as it is aborted.
@@ -114,7 +114,7 @@ export function createDelegateEmbedder(options: DelegateEmbedderOptions): Embedd
       return pinned?.revision ?? UNSTATED_REVISION
     },
     get dims() {
-      return pinned?.dimensions ?? dims
+      return pinned?.dimensions ?? 0
     },
     get tokenizer() {
       return pinned?.tokenizer ?? 'model_default'
@@ -175,7 +175,7 @@ export function createDelegateEmbedder(options: DelegateEmbedderOptions): Embedd
     embed: async (texts, signal) => {
       signal?.throwIfAborted()
       assertSizes(texts)
-      const known = profile.dims
+      const known = profile.dims || dims
       const fitting = Math.floor(MAX_REPLY_NUMBERS / (known || LONG_VECTOR))
       const maxTexts = Math.max(1, Math.min(DELEGATE_MAX_TEXTS, fitting))
       return runBatches(

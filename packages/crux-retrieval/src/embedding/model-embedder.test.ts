@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { isOnnxRuntimeInstalled } from '../testing/onnx-runtime.js'
 import { type Table, tinyOnnxModel } from '../testing/tiny-onnx-model.js'
 import {
   loadModelEmbedder,
@@ -55,14 +56,10 @@ function expectNear(vector: Float32Array | undefined, wanted: readonly number[])
   for (const [d, value] of wanted.entries()) expect(vector?.[d]).toBeCloseTo(value, 5)
 }
 
-const RUNTIME = 'onnxruntime-web'
-const isInstalled = await import(/* @vite-ignore */ RUNTIME).then(
-  () => true,
-  () => false,
-)
+const isInstalled = await isOnnxRuntimeInstalled()
 const title = isInstalled
   ? 'loadModelEmbedder'
-  : `loadModelEmbedder (left out: ${RUNTIME} is not installed)`
+  : 'loadModelEmbedder (left out: onnxruntime-web is not installed)'
 
 describe.skipIf(!isInstalled)(title, () => {
   // Loading the runtime takes most of the time, so tests that can share one model.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { EmbedderStatus } from '../../compose/embedders.js'
 import type { ScrapedNumbers } from '../../metrics.js'
 import type { HttpDependencies } from '../dependencies.js'
 import type { InflightGate } from '../ingress.js'
@@ -111,16 +112,13 @@ export function probeRoutes(
             graph_expand: false,
             self_observe: false,
             mcp: config.mcpEnabled,
-            embeddings: config.localEmbedder,
+            embeddings: dependencies.embedder().kind !== 'none',
           },
           capabilities: {
             local_ingest: { enabled: config.localIngest },
             memory_panel: { enabled: config.featureMemoryPanel },
           },
-          embedder: {
-            id: services.semanticProfile?.model ?? null,
-            reason: `CORECRUXD_LOCAL_EMBEDDER is ${config.localEmbedder ? 'on' : 'off'}`,
-          },
+          embedder: embedderJson(dependencies.embedder()),
           semantic_profile: services.semanticProfile ?? null,
           protocol_contracts: { mcp: ['2024-11-05'], retrieval: ['crc-v1'] },
         },
@@ -129,14 +127,25 @@ export function probeRoutes(
   ]
 }
 
+function embedderJson({ kind, model, dims, state, reason }: EmbedderStatus) {
+  return { id: model, kind, dimensions: dims || null, state, reason }
+}
+
 const versionSchema = z.looseObject({
   version: z.string(),
   product: z.looseObject({ mode: z.string() }),
   features: z.record(z.string(), z.boolean()),
   capabilities: z.record(z.string(), z.object({ enabled: z.boolean() })),
   embedder: z.object({
-    id: z.string().nullable(),
-    reason: z.string().describe('Why this one runs, or none.'),
+    id: z.string().nullable().describe('Model id; null when there is none or it is not known yet.'),
+    kind: z.enum(['delegate', 'http', 'model', 'local-hash', 'none']),
+    dimensions: z.int().nullable().describe('Numbers per vector; null while not known.'),
+    state: z
+      .enum(['ready', 'fallback', 'failing'])
+      .describe('fallback: another one was asked for. failing: its last call failed.'),
+    reason: z
+      .string()
+      .describe('Why this one runs, why the one asked for does not, or what failed.'),
   }),
   semantic_profile: z.looseObject({ profile_id: z.string() }).nullable(),
   protocol_contracts: z.record(z.string(), z.array(z.string())),
