@@ -68,10 +68,11 @@ export interface SearchHit {
   /** 1 for the best. */
   readonly rank: number
   readonly score: number
+  /** Place of the segment among those that can be searched; shifts when segments are merged. */
   readonly segmentIndex: number
-  /** Number of the chunk within its segment. */
+  /** Number of the chunk within that segment. */
   readonly docId: number
-  /** Stable address: `<segment id>:<docId>`. */
+  /** Stable address: `<segment id>:<number>` of the segment that the chunk was first committed in. */
   readonly chunkRef: string
   readonly docLengthTokens: number
   readonly frameOffset: number
@@ -101,7 +102,7 @@ export interface SearchAnswer {
 
 export interface ExpandQuery {
   readonly tenant: string
-  /** `<segment index>:<doc>` or `<segment id>:<doc>`. */
+  /** `<segment index>:<doc>`, or a `chunkRef`. */
   readonly handles: readonly string[]
   /** Whether `content` holds text. */
   readonly includeText: boolean
@@ -155,6 +156,24 @@ export interface ExpandAnswer {
   readonly leftOut: number
 }
 
+/** How far a merge is. */
+export interface MergeProgress {
+  /** Segments that were merged so far. */
+  readonly segments: number
+  readonly of: number
+}
+
+/** Something wrong with a file of a committed segment. */
+export interface CompanionProblem {
+  /** Id of the segment. */
+  readonly segment: string
+  /** Name of the file. */
+  readonly file: string
+  /** Byte of the file at which it shows, where that is known. */
+  readonly offset?: number
+  readonly reason: string
+}
+
 /**
  * Documents in, ranked passages out. Tenancy is decided here from the caller.
  *
@@ -177,10 +196,34 @@ export interface DocumentStore {
   ): Promise<readonly DocumentSummary[]>
   search(caller: Caller, query: SearchQuery): Promise<SearchAnswer>
   expand(caller: Caller, query: ExpandQuery): Promise<ExpandAnswer>
-  /** Build missing companions of committed segments again. */
+  /** Build missing companions of committed segments again, with `all` also indexes that can be used. */
   rebuildCompanions(options?: {
+    all?: boolean
     signal?: AbortSignal
   }): Promise<{ readonly rebuilt: number; readonly segments: number }>
+  /**
+   * Read every file of every segment and hold it against the segment. Changes nothing.
+   *
+   * @returns `checked` counts files beside segments.
+   */
+  verifyCompanions(options?: {
+    signal?: AbortSignal
+    onProgress?: (done: { segments: number; of: number }) => void
+  }): Promise<{
+    readonly segments: number
+    readonly checked: number
+    readonly problems: readonly CompanionProblem[]
+  }>
+  /**
+   * Merge segments into as few as their bounds allow and drop the chunks that are no longer current.
+   * References to chunks stay valid; positions may shift.
+   *
+   * @returns How many segments were merged, and how many there are now.
+   */
+  merge(options?: {
+    signal?: AbortSignal
+    onProgress?: (done: MergeProgress) => void
+  }): Promise<{ readonly merged: number; readonly segments: number }>
   /** Numbers for status and metrics; `warnings` name what is wrong and how to mend it. */
   stats(): {
     readonly segments: number

@@ -1,3 +1,5 @@
+import { CruxError } from 'crux-types'
+
 /**
  * Codes thrown by crux-documents.
  *
@@ -5,6 +7,7 @@
  * - `DOCUMENT_DUPLICATE`: a document occurs twice in a request, or a chunk id twice in a document; `data.docId`, `data.chunkId`.
  * - `INGEST_TOO_LARGE`: a request holds too many documents, chunks or bytes; `data.field`, `data.limit`, `data.got`.
  * - `EXPAND_TOO_LARGE`: more handles were asked for than one call may expand; `data.limit`, `data.got`.
+ * - `MERGE_OFF`: a merge was asked of a store that was opened with `merge: 'off'`.
  * - `DOCUMENT_STORE_CLOSED`: the store was closed.
  */
 export type DocumentsErrorCode =
@@ -12,4 +15,10 @@ export type DocumentsErrorCode =
   | 'DOCUMENT_DUPLICATE'
   | 'INGEST_TOO_LARGE'
   | 'EXPAND_TOO_LARGE'
+  | 'MERGE_OFF'
   | 'DOCUMENT_STORE_CLOSED'
+
+/** The store was closed. */
+export function storeClosed(): CruxError<DocumentsErrorCode> {
+  return new CruxError('DOCUMENT_STORE_CLOSED', 'the document store was closed; open it again')
+}

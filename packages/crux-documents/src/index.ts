@@ -10,6 +10,7 @@ export { titleOf } from './chunker/markdown-sections.js'
 export type {
   ChunkInput,
   ChunkText,
+  CompanionProblem,
   Coverage,
   DocumentInput,
   DocumentStore,
@@ -21,6 +22,7 @@ export type {
   ExpandQuery,
   IngestRequest,
   IngestResult,
+  MergeProgress,
   SearchAnswer,
   SearchHit,
   SearchQuery,
@@ -33,6 +35,7 @@ export {
   MAX_REQUEST_BYTES,
   MAX_SHORT_ID_BYTES,
 } from './ingest/check-request.js'
+export { DEFAULT_MERGE_POLICY, type MergePolicy } from './merge/plan-merge.js'
 export { type DocumentStoreOptions, openDocumentStore } from './open-document-store.js'
 export { MAX_HANDLES } from './retrieve/expand.js'
 export { SCORE_MERGE_RULE } from './retrieve/search.js'

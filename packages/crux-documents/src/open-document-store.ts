@@ -1,13 +1,12 @@
 import { createLexicalIndex } from 'crux-retrieval'
-import { type Hashes, loadHashes, openTrustedCcxi } from 'crux-segment'
-import type { Companion, SealedSegment, SegmentRef, SegmentStore } from 'crux-storage'
+import { type Hashes, loadHashes } from 'crux-segment'
+import type { SegmentRef, SegmentStore } from 'crux-storage'
 import {
   type Caller,
   type Clock,
   CruxError,
   createPauser,
   messageOf,
-  type Pause,
   requireReadableTenant,
   requireWriter,
   toStoredTime,
@@ -19,18 +18,28 @@ import type {
   ExpandQuery,
   IngestRequest,
   IngestResult,
+  MergeProgress,
   SearchAnswer,
   SearchQuery,
 } from './document-store.js'
-import type { DocumentsErrorCode } from './errors.js'
+import { type DocumentsErrorCode, storeClosed } from './errors.js'
 import { type CheckedDocument, checkRequest } from './ingest/check-request.js'
 import { selectChanges } from './ingest/select-changes.js'
+import { Merger } from './merge/merger.js'
+import { DEFAULT_MERGE_POLICY, type MergePolicy } from './merge/plan-merge.js'
 import { expand } from './retrieve/expand.js'
 import { search } from './retrieve/search.js'
+import {
+  type BuiltCompanions,
+  buildCompanions,
+  buildCompanionsLate,
+  companionsOf,
+  indexOf,
+} from './segments/build-companions.js'
 import { type CompanionSources, loadDigest, loadIndex } from './segments/companions.js'
 import { ReaderSet } from './segments/reader-set.js'
-import { digestSegment, indexSegment } from './segments/scan-segment.js'
-import { encodeDigest, type SegmentDigest } from './segments/segment-digest.js'
+import { rebuildCompanions } from './segments/rebuild-companions.js'
+import { verifyCompanions } from './segments/verify-companions.js'
 import { SerialQueue } from './serial-queue.js'
 import { sortInSlices } from './sort-in-slices.js'
 
@@ -41,6 +50,13 @@ export interface DocumentStoreOptions {
   readonly clock: Clock
   /** Whether an ingest builds the index; without one, what it stores is not searchable. */
   readonly buildIndex: boolean
+  /**
+   * When segments are merged: by themselves in the background, on request, which is the default, or never.
+   * In the background it is after opening and after ingests, and ingests go first.
+   */
+  readonly merge?: 'background' | 'manual' | 'off'
+  /** What is merged and up to which size; default: 8 segments of similar size, 65,536 frames, 256 MiB. */
+  readonly mergePolicy?: MergePolicy
   /** Default: loaded here. */
   readonly hashes?: Hashes
   /** Told in one sentence of what was found damaged and mended, or could not be. */
@@ -69,6 +85,7 @@ class SegmentDocumentStore implements DocumentStore {
   private readonly set: ReaderSet
   private readonly sources: CompanionSources
   private readonly commits = new SerialQueue()
+  private readonly merger: Merger
   private isClosed = false
 
   constructor(
@@ -81,6 +98,9 @@ class SegmentDocumentStore implements DocumentStore {
       hashes,
       onWarning: options.onWarning ?? (() => undefined),
     }
+    const { set, commits, sources } = this
+    const policy = options.mergePolicy ?? DEFAULT_MERGE_POLICY
+    this.merger = new Merger({ ...sources, set, commits, clock: options.clock, policy })
   }
 
   async load(): Promise<void> {
@@ -92,6 +112,7 @@ class SegmentDocumentStore implements DocumentStore {
       await pause()
     }
     for (const warning of this.warnings()) this.sources.onWarning(warning)
+    this.mergeInBackground()
   }
 
   async ingest(
@@ -107,7 +128,10 @@ class SegmentDocumentStore implements DocumentStore {
     this.requireOpen()
     const pause = createPauser({ sliceMs: INGEST_SLICE_MS, signal: options.signal })
     const documents = await checkRequest(request, pause)
-    return this.commits.run(() => this.commit(request, documents, options))
+    this.merger.yieldToIngest()
+    const result = await this.commits.run(() => this.commit(request, documents, options))
+    this.mergeInBackground()
+    return result
   }
 
   async list(
@@ -138,14 +162,44 @@ class SegmentDocumentStore implements DocumentStore {
     requireReadableTenant(caller, query.tenant)
     this.requireOpen()
     const sources = { segments: this.options.segments, hashes: this.hashes }
-    return this.set.query((readers) => expand({ ...sources, readers }, query, createPauser()))
+    return this.set.queryStored((readers) => expand({ ...sources, readers }, query, createPauser()))
   }
 
   rebuildCompanions(
-    options: { signal?: AbortSignal } = {},
-  ): Promise<{ readonly rebuilt: number; readonly segments: number }> {
+    options: { all?: boolean; signal?: AbortSignal } = {},
+  ): ReturnType<DocumentStore['rebuildCompanions']> {
     this.requireOpen()
-    return this.commits.run(() => this.rebuild(createPauser({ signal: options.signal })))
+    const { all = false, signal } = options
+    return this.commits.run(() => {
+      this.requireOpen()
+      return rebuildCompanions(this.sources, this.set, all, createPauser({ signal }))
+    })
+  }
+
+  async verifyCompanions(
+    options: {
+      signal?: AbortSignal
+      onProgress?: (done: { segments: number; of: number }) => void
+    } = {},
+  ): ReturnType<DocumentStore['verifyCompanions']> {
+    this.requireOpen()
+    const { signal, onProgress } = options
+    return verifyCompanions(this.sources, createPauser({ signal }), onProgress)
+  }
+
+  async merge(
+    options: { signal?: AbortSignal; onProgress?: (done: MergeProgress) => void } = {},
+  ): ReturnType<DocumentStore['merge']> {
+    this.requireOpen()
+    if (this.options.merge === 'off') {
+      throw new CruxError<DocumentsErrorCode>(
+        'MERGE_OFF',
+        "segments of this store are never merged; open it with merge 'manual' or 'background'",
+      )
+    }
+    const result = await this.merger.mergeAll(options)
+    this.mergeInBackground()
+    return result
   }
 
   stats(): ReturnType<DocumentStore['stats']> {
@@ -156,6 +210,7 @@ class SegmentDocumentStore implements DocumentStore {
 
   async close(): Promise<void> {
     this.isClosed = true
+    await this.merger.close()
     await this.commits.drained()
   }
 
@@ -180,20 +235,23 @@ class SegmentDocumentStore implements DocumentStore {
       return { ...counts, frameCount: 0, sealed: false, segmentSeq: 0, receiptId: null }
     }
     const warnings = [...counts.warnings]
-    let built: Built | undefined
-    const ref = await this.options.segments.seal({
+    const { hashes } = this
+    const building = { hashes, buildIndex: this.options.buildIndex }
+    let built: BuiltCompanions | undefined
+    const { segments, onWarning } = this.sources
+    const ref = await segments.seal({
       frames,
       ...(signal === undefined ? {} : { signal }),
       companions: async (sealed) => {
-        built = await this.build(sealed, pause, signal)
+        built = await buildCompanions(building, sealed, pause, signal)
         return companionsOf(built)
       },
     })
     // The commit is done, so from here on nothing may stop the segment from being taken in.
-    built ??= await this.buildLate(ref)
+    built ??= await buildCompanionsLate(building, segments, ref, onWarning)
     if (built.indexError !== undefined) warnings.push(unindexed(ref, built.indexError))
-    const index = built.ccxi === undefined ? undefined : openTrustedCcxi(built.ccxi)
-    await this.set.add(ref, built.digest, index, createPauser({ sliceMs: INGEST_SLICE_MS }))
+    const late = createPauser({ sliceMs: INGEST_SLICE_MS })
+    await this.set.add(ref, built.digest, indexOf(built), late)
     return {
       ...counts,
       warnings,
@@ -204,70 +262,8 @@ class SegmentDocumentStore implements DocumentStore {
     }
   }
 
-  /** For a segment that was committed without what stands beside it, such as on a late abort. */
-  private async buildLate(ref: SegmentRef): Promise<Built> {
-    const { segments } = this.options
-    const built = await this.build(await segments.read(ref), createPauser(), undefined)
-    try {
-      for (const companion of companionsOf(built)) await segments.writeCompanion(ref, companion)
-    } catch (error) {
-      this.sources.onWarning(
-        `the companions of segment ${ref.id} could not be written: ${messageOf(error)}`,
-      )
-    }
-    return built
-  }
-
-  private async build(
-    { ref, bytes }: SealedSegment,
-    pause: Pause,
-    signal: AbortSignal | undefined,
-  ): Promise<Built> {
-    const digest = await digestSegment(bytes, this.hashes, pause)
-    const ccxm = await encodeDigest(ref, digest, pause)
-    if (!this.options.buildIndex) return { digest, ccxm, ccxi: undefined, indexError: undefined }
-    try {
-      const ccxi = await indexSegment(ref, bytes, digest, this.hashes, pause)
-      return { digest, ccxm, ccxi, indexError: undefined }
-    } catch (indexError) {
-      signal?.throwIfAborted()
-      return { digest, ccxm, ccxi: undefined, indexError }
-    }
-  }
-
-  private async rebuild(pause: Pause): Promise<{ rebuilt: number; segments: number }> {
-    this.requireOpen()
-    const { segments } = this.options
-    const refs = await segments.list()
-    const missing = new Set(this.set.unsearchable.map(({ id }) => id))
-    let rebuilt = 0
-    let isMoreSearchable = false
-    for (const ref of refs) {
-      const { digest, isRebuilt } = await loadDigest(this.sources, ref, pause)
-      let isIndexed = false
-      if (digest.indexable > 0) {
-        const stored = await loadIndex(this.sources, ref, digest, pause)
-        isIndexed = stored === undefined && (await this.rebuildIndex(ref, digest, pause))
-        isMoreSearchable ||= missing.has(ref.id)
-      }
-      if (isRebuilt || isIndexed) rebuilt++
-    }
-    if (isMoreSearchable) {
-      await this.set.reindex((ref, digest) => loadIndex(this.sources, ref, digest, pause), pause)
-    }
-    return { rebuilt, segments: refs.length }
-  }
-
-  private async rebuildIndex(
-    ref: SegmentRef,
-    digest: SegmentDigest,
-    pause: Pause,
-  ): Promise<boolean> {
-    const { bytes } = await this.options.segments.read(ref)
-    const ccxi = await indexSegment(ref, bytes, digest, this.hashes, pause)
-    if (ccxi === undefined) return false
-    await this.options.segments.writeCompanion(ref, { kind: 'ccxi', bytes: ccxi })
-    return true
+  private mergeInBackground(): void {
+    if (this.options.merge === 'background') this.merger.start()
   }
 
   private warnings(): readonly string[] {
@@ -281,26 +277,8 @@ class SegmentDocumentStore implements DocumentStore {
   }
 
   private requireOpen(): void {
-    if (!this.isClosed) return
-    throw new CruxError<DocumentsErrorCode>(
-      'DOCUMENT_STORE_CLOSED',
-      'the document store was closed; open it again',
-    )
+    if (this.isClosed) throw storeClosed()
   }
-}
-
-/** What stands beside a segment. */
-interface Built {
-  readonly digest: SegmentDigest
-  readonly ccxm: Uint8Array
-  /** Undefined when it was not asked for, no frame is text, or building failed. */
-  readonly ccxi: Uint8Array | undefined
-  readonly indexError: unknown
-}
-
-function companionsOf({ ccxm, ccxi }: Built): readonly Companion[] {
-  const digest: Companion = { kind: 'ccxm', bytes: ccxm }
-  return ccxi === undefined ? [digest] : [digest, { kind: 'ccxi', bytes: ccxi }]
 }
 
 function unindexed(ref: SegmentRef, error: unknown): string {

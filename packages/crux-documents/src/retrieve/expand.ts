@@ -11,7 +11,7 @@ import type {
 } from '../document-store.js'
 import type { DocumentsErrorCode } from '../errors.js'
 import type { KnownSegment } from '../segments/document-catalog.js'
-import { formatChunkRef, parseHandle } from '../segments/handle.js'
+import { parseHandle } from '../segments/handle.js'
 import type { Readers } from '../segments/reader-set.js'
 import { type Run, runOf } from '../segments/segment-digest.js'
 import { ChunkReader } from './chunk-reader.js'
@@ -95,11 +95,13 @@ function find(
 ): Found | Failure {
   const handle = parseHandle(text)
   if (handle === undefined) return INVALID_FORMAT
-  const { docId } = handle
-  const segmentIndex =
-    handle.kind === 'stable' ? readers.positionOf(handle.segmentId) : handle.segmentIndex
-  const segment = segmentIndex === undefined ? undefined : readers.at(segmentIndex)
-  if (segmentIndex === undefined || segment === undefined) return NO_SEGMENT
+  const found =
+    handle.kind === 'stable'
+      ? readers.find(handle.segmentId, handle.docId)
+      : readers.at(handle.segmentIndex, handle.docId)
+  if (found === undefined) return NO_SEGMENT
+  const { segment, position: segmentIndex, docId } = found
+  if (docId === undefined) return NO_DOCUMENT
   const { digest, ref } = segment
   // Neither a document's description nor a replaced chunk is found here, although their bytes exist.
   const doc = readers.index.findDoc(ref.id, docId)
@@ -113,7 +115,7 @@ function find(
     chunk: {
       segmentIndex,
       docId,
-      chunkRef: formatChunkRef(ref.id, docId),
+      chunkRef: readers.chunkRefOf(segmentIndex, docId),
       frameOffset: doc.frameOffset,
       tokenCount: doc.docLength,
     },

@@ -1,5 +1,4 @@
 import type { SearchAnswer, SearchQuery } from '../document-store.js'
-import { formatChunkRef } from '../segments/handle.js'
 import type { Readers } from '../segments/reader-set.js'
 
 /** How hits of several segments become one list: they are scored as one corpus, so by score alone. */
@@ -28,15 +27,18 @@ export async function search(readers: Readers, query: SearchQuery): Promise<Sear
   })
   return {
     isEmpty: segmentsSearched === 0,
-    hits: hits.map(({ segment, docId, score, docLength, frameOffset }, place) => ({
-      rank: place + 1,
-      score,
-      segmentIndex: readers.positionOf(segment) ?? 0, // a segment of the index has a place
-      docId,
-      chunkRef: formatChunkRef(segment, docId),
-      docLengthTokens: docLength,
-      frameOffset,
-    })),
+    hits: hits.map(({ segment, docId, score, docLength, frameOffset }, place) => {
+      const segmentIndex = readers.positionOf(segment) ?? 0 // a segment of the index has a place
+      return {
+        rank: place + 1,
+        score,
+        segmentIndex,
+        docId,
+        chunkRef: readers.chunkRefOf(segmentIndex, docId),
+        docLengthTokens: docLength,
+        frameOffset,
+      }
+    }),
     totalCandidates,
     coverage,
     scoreSpace: 'bm25_lexical',

@@ -66,7 +66,11 @@ export async function loadIndex(
 }
 
 /** True when an index holds exactly the frames of text of a segment. */
-async function covers(index: CcxiReader, digest: SegmentDigest, pause: Pause): Promise<boolean> {
+export async function covers(
+  index: CcxiReader,
+  digest: SegmentDigest,
+  pause: Pause,
+): Promise<boolean> {
   if (index.totalFrames >= digest.offsets.length) return false
   let indexed = 0
   for (let frame = 0; frame < index.totalFrames; frame++) {

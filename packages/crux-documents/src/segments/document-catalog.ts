@@ -1,7 +1,7 @@
 import type { SegmentRef } from 'crux-storage'
 import type { Pause } from 'crux-types'
 import type { DocumentSummary } from '../document-store.js'
-import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
+import { documentRuns, type Run, type RunHead, type SegmentDigest } from './segment-digest.js'
 
 /** A committed segment and what is known of it without reading it. */
 export interface KnownSegment {
@@ -18,15 +18,29 @@ export interface PlacedRun {
 /** Runs taken in between two looks at the clock. */
 const RUN_SLICE = 64
 
+const NOTHING: FrameCount = { frames: 0, bytes: 0 }
+
+/** Frames and their bytes. */
+export interface FrameCount {
+  readonly frames: number
+  readonly bytes: number
+}
+
 interface DocumentState {
-  head: RunHead | undefined
+  /** The newest description. */
+  head: PlacedRun | undefined
   /** What counts as the document's content: the run of its newest description and what came after. */
   live: readonly PlacedRun[]
 }
 
-/** Which frames are current: a document is its newest description and the frames after it. */
+/**
+ * Which frames are current: a document is its newest description and the frames after it, by the sequence
+ * numbers of its stream, in whatever order segments come.
+ */
 export class DocumentCatalog {
   private readonly corpora = new Map<string, Map<string, DocumentState>>()
+  /** What is no longer current, by segment id. */
+  private readonly dead = new Map<string, FrameCount>()
   private liveDocuments = 0
   private liveChunks = 0
 
@@ -40,38 +54,75 @@ export class DocumentCatalog {
   }
 
   /**
-   * Take in a segment; call in ascending commit order, one at a time.
+   * Take in a segment; one at a time.
    *
    * @param pause - Awaited between runs: the catalog then holds a part of the segment.
-   * @returns Runs that are no longer current, of this and of earlier segments.
+   * @returns Runs that are not or no longer current, of this and of other segments.
    */
   async add(segment: KnownSegment, pause: Pause): Promise<readonly PlacedRun[]> {
     const dead: PlacedRun[] = []
-    for (const [i, run] of segment.digest.runs.entries()) {
+    for (const [i, run] of documentRuns(segment.digest).entries()) {
       if (i % RUN_SLICE === 0) await pause()
       const state = this.stateOf(run)
       this.count(state, -1)
-      if (run.head !== undefined) {
-        dead.push(...state.live)
-        state.head = run.head
-        state.live = []
+      for (const placed of place(state, { segment, run })) {
+        this.countDead(placed)
+        dead.push(placed)
       }
-      if (run.head?.removed === true) dead.push({ segment, run })
-      else state.live = [...state.live, { segment, run }]
       this.count(state, 1)
+      if (run.head?.removed === true) dead.push({ segment, run })
     }
     return dead
   }
 
+  /**
+   * Let a merged segment stand for those that it was merged from: it holds all of their current frames.
+   *
+   * @param gone - Ids of those segments.
+   * @param forgotten - Removals that were not kept, as no frame of their documents is left.
+   * @param pause - Awaited between runs; what is current stays the same throughout.
+   */
+  async replace(
+    gone: ReadonlySet<string>,
+    merged: KnownSegment | undefined,
+    forgotten: readonly Run[],
+    pause: Pause,
+  ): Promise<void> {
+    const runs = merged === undefined ? [] : documentRuns(merged.digest)
+    for (const [i, run] of runs.entries()) {
+      if (merged === undefined) break
+      const state = this.stateOf(run)
+      const moved = { segment: merged, run }
+      state.live = state.live.map((placed) => (placed.run.seq === run.seq ? moved : placed))
+      if (state.head?.run.seq === run.seq) state.head = moved
+      if (i % RUN_SLICE === 0) await pause()
+    }
+    for (const [i, { tenant, corpus, doc }] of forgotten.entries()) {
+      const documents = this.corpora.get(corpusKey(tenant, corpus))
+      if (documents?.get(doc)?.live.length === 0) documents.delete(doc)
+      if (i % RUN_SLICE === 0) await pause()
+    }
+    for (const id of gone) this.dead.delete(id)
+  }
+
   /** True when the frames of this run are the current content of their document. */
   isLive(run: Run): boolean {
-    const state = this.corpora.get(corpusKey(run.tenant, run.corpus))?.get(run.doc)
-    return state?.live.some((placed) => placed.run === run) ?? false
+    return this.find(run)?.live.some((placed) => placed.run === run) ?? false
+  }
+
+  /** True when this run says that its document was taken out, and nothing came after it. */
+  isRemoval(run: Run): boolean {
+    return run.head?.removed === true && this.find(run)?.head?.run === run
+  }
+
+  /** What of a segment is no longer current; removals that hold count as current. */
+  deadIn(segmentId: string): FrameCount {
+    return this.dead.get(segmentId) ?? NOTHING
   }
 
   /** The description that a document was last stored or removed with. */
   headOf(tenant: string, corpus: string, docId: string): RunHead | undefined {
-    return this.corpora.get(corpusKey(tenant, corpus))?.get(docId)?.head
+    return this.corpora.get(corpusKey(tenant, corpus))?.get(docId)?.head?.run.head
   }
 
   /** True when a document holds at least one chunk. */
@@ -85,9 +136,19 @@ export class DocumentCatalog {
     for (const [docId, state] of this.corpora.get(corpusKey(tenant, corpus)) ?? []) {
       const chunks = chunksOf(state)
       if (chunks === 0) continue
-      const { title = null, url = null, revision = '' } = state.head ?? {}
+      const { title = null, url = null, revision = '' } = state.head?.run.head ?? {}
       yield { docId, title, url, revision, chunks }
     }
+  }
+
+  private find({ tenant, corpus, doc }: Run): DocumentState | undefined {
+    return this.corpora.get(corpusKey(tenant, corpus))?.get(doc)
+  }
+
+  private countDead({ segment, run }: PlacedRun): void {
+    const { frames, bytes } = this.deadIn(segment.ref.id)
+    const more = bytesOf(segment.digest, run)
+    this.dead.set(segment.ref.id, { frames: frames + run.frames, bytes: bytes + more })
   }
 
   private stateOf({ tenant, corpus, doc }: Run): DocumentState {
@@ -110,6 +171,29 @@ export class DocumentCatalog {
     this.liveChunks += sign * chunks
     if (chunks > 0) this.liveDocuments += sign
   }
+}
+
+/** Bytes of a run's frames in its segment. */
+export function bytesOf({ offsets }: SegmentDigest, { first, frames }: Run): number {
+  return (offsets[first + frames] ?? 0) - (offsets[first] ?? 0)
+}
+
+/** Put a run where its sequence number belongs. @returns what is then not current. */
+function place(state: DocumentState, placed: PlacedRun): readonly PlacedRun[] {
+  const { run } = placed
+  const headSeq = state.head?.run.seq ?? 0
+  if (run.seq < headSeq) return [placed]
+  if (run.head === undefined) {
+    state.live = [...state.live, placed]
+    return []
+  }
+  const dead = state.live.filter((live) => live.run.seq <= run.seq)
+  // A removal is not among what is live.
+  if (state.head?.run.head?.removed === true) dead.push(state.head)
+  const later = state.live.filter((live) => live.run.seq > run.seq)
+  state.head = placed
+  state.live = run.head.removed ? later : [placed, ...later]
+  return dead
 }
 
 /** Numbers of a run's first chunk frame and of the frame after its last. */

@@ -22,7 +22,7 @@ export function parseHandle(text: string): Handle | undefined {
   }
 }
 
-/** The address of a chunk that stays the same for as long as its segment exists. */
+/** The address of a chunk, which stays the same for as long as the chunk is current. */
 export function formatChunkRef(segmentId: string, docId: number): string {
   return `${segmentId}:${docId}`
 }

@@ -8,22 +8,34 @@ import {
   type KnownSegment,
   type PlacedRun,
 } from './document-catalog.js'
+import { formatChunkRef } from './handle.js'
 import type { Run, SegmentDigest } from './segment-digest.js'
 
 /** Chunks hidden between two looks at the clock. */
 const HIDE_SLICE = 4096
 
+/** Where a chunk stands. */
+export interface FoundChunk {
+  readonly segment: KnownSegment
+  readonly position: number
+  /** Number of its frame; undefined when the segment was merged without it. */
+  readonly docId: number | undefined
+}
+
 /** The committed segments, those of them that can be searched, and which of their frames are current. */
 export class ReaderSet {
   readonly catalog = new DocumentCatalog()
   private readonly known = new Map<string, KnownSegment>()
+  /** Ids of merged segments by those that their frames come from; shared by all readers. */
+  private readonly origins = new Map<string, string>()
   private readers: Readers
   private changing: Promise<void> | undefined
+  private replacing: Promise<void> | undefined
   private lastTurn: Promise<void> = Promise.resolve()
 
   /** @param createIndex - Makes an empty index. */
   constructor(private readonly createIndex: () => LexicalIndex) {
-    this.readers = new Readers(createIndex())
+    this.readers = new Readers(createIndex(), this.origins)
   }
 
   get segments(): number {
@@ -33,10 +45,18 @@ export class ReaderSet {
   /** Segments whose text cannot be found because their index is missing, ascending `seq`. */
   get unsearchable(): readonly SegmentRef[] {
     return [...this.known.values()]
-      .filter(
-        ({ ref, digest }) => digest.indexable > 0 && this.readers.positionOf(ref.id) === undefined,
-      )
+      .filter((segment) => !this.isSearchable(segment))
       .map(({ ref }) => ref)
+  }
+
+  /** Committed segments, in the order of their commits. */
+  get all(): Iterable<KnownSegment> {
+    return this.known.values()
+  }
+
+  /** True when a segment's text can be found, or it has none. */
+  isSearchable({ ref, digest }: KnownSegment): boolean {
+    return digest.indexable === 0 || this.readers.positionOf(ref.id) !== undefined
   }
 
   /**
@@ -55,6 +75,29 @@ export class ReaderSet {
   }
 
   /**
+   * Run a query that reads segments: when a merge replaces some meanwhile, it runs again on what took their place.
+   *
+   * @param query - As in {@link query}.
+   */
+  async queryStored<T>(query: (readers: Readers) => Promise<T>): Promise<T> {
+    for (;;) {
+      let used: Readers | undefined
+      const ran = await this.query((readers) => {
+        used = readers
+        return query(readers)
+      }).then(
+        (answer) => ({ answer }),
+        (error: unknown) => ({ error }),
+      )
+      // While segments are being replaced, handles already lead to the new one.
+      await this.replacing
+      if (used !== this.readers) continue
+      if ('error' in ran) throw ran.error
+      return ran.answer
+    }
+  }
+
+  /**
    * Take in a segment; call in ascending commit order, one at a time.
    *
    * @param index - Undefined when it cannot be searched.
@@ -67,6 +110,7 @@ export class ReaderSet {
   ): Promise<void> {
     return this.change(async () => {
       const segment: KnownSegment = { ref, digest }
+      await this.addOrigins(segment, pause)
       if (index !== undefined) {
         await this.readers.index.addSegmentInSlices(ref.id, index, pause)
         this.readers.add(segment)
@@ -79,6 +123,43 @@ export class ReaderSet {
   }
 
   /**
+   * Put a merged segment in the place of those that it was merged from, in one step for queries; those that
+   * run go on with what they started on. One at a time, like {@link add}.
+   *
+   * @param gone - Segments that leave.
+   * @param merged - Stands last; undefined when nothing was left of them.
+   * @param forgotten - As in {@link DocumentCatalog.replace}.
+   */
+  async replace(
+    gone: ReadonlySet<string>,
+    merged: (KnownSegment & { readonly index: CcxiReader | undefined }) | undefined,
+    forgotten: readonly Run[],
+    pause: Pause,
+  ): Promise<void> {
+    const segment = merged && { ref: merged.ref, digest: merged.digest }
+    this.replacing = this.change(async () => {
+      const { index } = this.readers
+      if (merged?.index !== undefined) {
+        await index.addSegmentInSlices(merged.ref.id, merged.index, pause)
+      }
+      await this.moveOrigins(gone, segment, pause)
+      for (const id of gone) {
+        index.removeSegment(id)
+        this.known.delete(id)
+      }
+      if (segment !== undefined) this.known.set(segment.ref.id, segment)
+      const added = merged?.index === undefined ? undefined : segment
+      this.readers = this.readers.replaced(gone, added)
+    })
+    try {
+      await this.replacing
+    } finally {
+      this.replacing = undefined
+    }
+    await this.catalog.replace(gone, segment, forgotten, pause)
+  }
+
+  /**
    * Search these indexes instead of those so far; one at a time, like {@link add}.
    *
    * @param load - Opens a segment's index; undefined when it has none.
@@ -88,7 +169,7 @@ export class ReaderSet {
     pause: Pause,
   ): Promise<void> {
     // Ties are ranked by the order in which segments were added, so the index is filled anew.
-    const readers = new Readers(this.createIndex())
+    const readers = new Readers(this.createIndex(), this.origins)
     for (const segment of this.known.values()) {
       const index = await load(segment.ref, segment.digest)
       if (index === undefined) continue
@@ -101,6 +182,27 @@ export class ReaderSet {
       )
     }
     this.readers = readers
+  }
+
+  private async moveOrigins(
+    gone: ReadonlySet<string>,
+    merged: KnownSegment | undefined,
+    pause: Pause,
+  ): Promise<void> {
+    for (const id of gone) {
+      for (const origin of this.known.get(id)?.digest.origins?.segmentIds ?? []) {
+        this.origins.delete(origin)
+        await pause()
+      }
+    }
+    if (merged !== undefined) await this.addOrigins(merged, pause)
+  }
+
+  private async addOrigins({ ref, digest }: KnownSegment, pause: Pause): Promise<void> {
+    for (const origin of digest.origins?.segmentIds ?? []) {
+      this.origins.set(origin, ref.id)
+      await pause()
+    }
   }
 
   private async change(work: () => Promise<void>): Promise<void> {
@@ -120,8 +222,14 @@ export class Readers {
   private readonly segments: KnownSegment[] = []
   private readonly positions = new Map<string, number>()
 
-  /** @param index - Holds exactly these segments, in this order. */
-  constructor(readonly index: LexicalIndex) {}
+  /**
+   * @param index - Holds exactly these segments, in this order.
+   * @param origins - Ids of merged segments by those that their frames come from.
+   */
+  constructor(
+    readonly index: LexicalIndex,
+    private readonly origins: ReadonlyMap<string, string>,
+  ) {}
 
   get size(): number {
     return this.segments.length
@@ -132,14 +240,46 @@ export class Readers {
     return this.positions.get(segmentId)
   }
 
-  at(position: number): KnownSegment | undefined {
-    return this.segments[position]
+  /** The chunk that a positional handle names; undefined when there is no such segment. */
+  at(position: number, docId: number): FoundChunk | undefined {
+    const segment = this.segments[position]
+    return segment && { segment, position, docId }
+  }
+
+  /** Where the chunk that a stable handle names stands now; undefined when it is nowhere. */
+  find(segmentId: string, docId: number): FoundChunk | undefined {
+    const position = this.positions.get(this.origins.get(segmentId) ?? segmentId)
+    const segment = position === undefined ? undefined : this.segments[position]
+    if (position === undefined || segment === undefined) return undefined
+    const { origins } = segment.digest
+    // The id of a merged segment is in no handle: its chunks keep those that they had.
+    const frame = origins === undefined ? docId : origins.frameOf({ segmentId, frame: docId })
+    return { segment, position, docId: frame }
+  }
+
+  /** Stable handle of a chunk of a segment that stands here. */
+  chunkRefOf(position: number, docId: number): string {
+    const segment = this.segments[position]
+    if (segment === undefined) throw new RangeError(`segment ${position} of ${this.size}`)
+    const { ref, digest } = segment
+    const origin = digest.origins?.originOf(docId)
+    return origin === undefined
+      ? formatChunkRef(ref.id, docId)
+      : formatChunkRef(origin.segmentId, origin.frame)
   }
 
   /** Put a segment behind the others: the places of those do not change. */
   add(segment: KnownSegment): void {
     this.positions.set(segment.ref.id, this.segments.length)
     this.segments.push(segment)
+  }
+
+  /** Readers of the same index without some segments and with another one. */
+  replaced(gone: ReadonlySet<string>, added: KnownSegment | undefined): Readers {
+    const readers = new Readers(this.index, this.origins)
+    for (const segment of this.segments) if (!gone.has(segment.ref.id)) readers.add(segment)
+    if (added !== undefined) readers.add(added)
+    return readers
   }
 
   /**

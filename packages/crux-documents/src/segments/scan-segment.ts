@@ -1,9 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { createIndexBuilder } from 'crux-retrieval'
-import { decodeFrame, decodeSegment, type Frame, type Hashes, tenantHash } from 'crux-segment'
+import {
+  type DecodedSegment,
+  decodeFrame,
+  decodeSegment,
+  type Frame,
+  type Hashes,
+  tenantHash,
+} from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import type { Pause } from 'crux-types'
 import { DOCUMENT_EVENT_TYPE, parseDocumentHead } from './document-frames.js'
+import { parseOriginsFrame, type SegmentOrigins } from './origins.js'
 import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
 
 /**
@@ -19,7 +27,8 @@ export async function digestSegment(
 ): Promise<SegmentDigest> {
   const { entries } = await decodeSegment(bytes, hashes, { verify: 'quick' }, pause)
   const offsets = new Uint32Array(entries.length + 1)
-  const runs = new RunCollector()
+  const origins = await originsOf(bytes, entries, pause)
+  const runs = new RunCollector(origins)
   let indexable = 0
   for (const [number, { offset, frameLength }] of entries.entries()) {
     const frame = decodeFrame(bytes, offset)
@@ -29,7 +38,8 @@ export async function digestSegment(
     if (isText(frame)) indexable++
     await pause()
   }
-  return { indexable, offsets, runs: runs.runs }
+  const digest = { indexable, offsets, runs: runs.runs }
+  return origins === undefined ? digest : { ...digest, origins }
 }
 
 /**
@@ -66,22 +76,39 @@ export async function indexSegment(
   )
 }
 
+async function originsOf(
+  bytes: Uint8Array,
+  entries: DecodedSegment['entries'],
+  pause: Pause,
+): Promise<SegmentOrigins | undefined> {
+  const [first] = entries
+  if (first === undefined) return undefined
+  const { header, payload } = decodeFrame(bytes, first.offset)
+  return parseOriginsFrame(header.eventType, payload, entries.length, pause)
+}
+
 /** True when a frame's payload is UTF-8 and not empty. */
 function isText({ payload }: Frame): boolean {
   return payload.length > 0 && isUtf8(payload)
 }
 
-/** Joins neighbouring frames of one stream. */
+/** Joins neighbouring frames of one stream, unless they come from different places. */
 class RunCollector {
   readonly runs: Run[] = []
+  private nextRange = 0
+
+  constructor(private readonly origins: SegmentOrigins | undefined) {}
 
   add(number: number, { header, payload }: Frame): void {
     const { tenantId: tenant, streamType: corpus, streamId: doc, seq } = header
     const last = this.runs.at(-1)
     const head = headOf(header.eventType, payload)
+    const isNewRange = this.origins?.startOf(this.nextRange) === number
+    if (isNewRange) this.nextRange++
     const follows =
       last !== undefined &&
       head === undefined &&
+      !isNewRange &&
       last.doc === doc &&
       last.corpus === corpus &&
       last.tenant === tenant &&

@@ -2,6 +2,7 @@ import { decodeCcxm, encodeCcxmInSlices } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import type { Pause } from 'crux-types'
 import { z } from 'zod'
+import { decodeOrigins, encodeOrigins, type SegmentOrigins } from './origins.js'
 
 const runHead = z.object({
   revision: z.string(),
@@ -36,6 +37,8 @@ const digestHeader = z.object({
   indexable: z.number().int().min(0),
   /** Base64 of frames + 1 little-endian u32: where each frame starts in the file, and where the last one ends. */
   offsets: z.string(),
+  /** Base64 of the origins of a merged segment; absent in others. */
+  origins: z.string().optional(),
 })
 
 /** Text encoded between two looks at the clock. */
@@ -55,6 +58,13 @@ export interface SegmentDigest {
   readonly offsets: Uint32Array
   /** Ascending `first`; together they cover all frames. */
   readonly runs: readonly Run[]
+  /** Where the frames of a merged segment come from; undefined in others. */
+  readonly origins?: SegmentOrigins
+}
+
+/** Runs that belong to documents: all but that of a merged segment's own frame. */
+export function documentRuns({ runs, origins }: SegmentDigest): readonly Run[] {
+  return origins === undefined ? runs : runs.slice(1)
 }
 
 /**
@@ -80,6 +90,9 @@ export async function encodeDigest(
     frames: digest.offsets.length - 1,
     indexable: digest.indexable,
     offsets: offsets.toString('base64'),
+    ...(digest.origins === undefined
+      ? {}
+      : { origins: base64(await encodeOrigins(digest.origins.ranges, pause)) }),
   }
   const pieces = [Buffer.from(`${JSON.stringify(header).slice(0, -1)},"runs":[\n`)]
   let text = ''
@@ -132,7 +145,11 @@ export async function decodeDigest(
     await pause()
   }
   if (next !== header.frames) return undefined
-  return { indexable: header.indexable, offsets, runs }
+  const { indexable } = header
+  if (header.origins === undefined) return { indexable, offsets, runs }
+  const packedOrigins = Buffer.from(header.origins, 'base64')
+  const origins = await decodeOrigins(packedOrigins, header.frames, pause)
+  return origins === undefined ? undefined : { indexable, offsets, runs, origins }
 }
 
 /** The run that holds a frame. */
@@ -148,6 +165,10 @@ export function runOf(digest: SegmentDigest, frame: number): Run | undefined {
     else return one
   }
   return undefined
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
 }
 
 function payloadLines(bytes: Uint8Array): readonly string[] {

@@ -5,7 +5,7 @@ import { createMemorySegmentStore, openFileSegmentStore, type SegmentStore } fro
 import { ANONYMOUS, ManualClock } from 'crux-types'
 import { expect, onTestFinished } from 'vitest'
 import type { DocumentInput, DocumentStore, IngestRequest } from '../document-store.js'
-import { openDocumentStore } from '../open-document-store.js'
+import { type DocumentStoreOptions, openDocumentStore } from '../open-document-store.js'
 
 const clock = new ManualClock(Date.parse('2026-01-31T12:00:00Z'))
 
@@ -51,6 +51,7 @@ export const altered = (segments: SegmentStore, over: Partial<SegmentStore>): Se
   writeCompanion: (ref, companion) => segments.writeCompanion(ref, companion),
   seal: (batch) => segments.seal(batch),
   remove: (ref) => segments.remove(ref),
+  replace: (refs, by) => segments.replace(refs, by),
   close: () => segments.close(),
   ...over,
 })
@@ -60,9 +61,16 @@ export const openOn = async (
   segments: SegmentStore,
   buildIndex = true,
   warnings: string[] = [],
+  merging: Pick<DocumentStoreOptions, 'merge' | 'mergePolicy'> = {},
 ) => {
   const onWarning = (message: string) => warnings.push(message)
-  const documents = await openDocumentStore({ segments, clock, buildIndex, onWarning })
+  const documents = await openDocumentStore({
+    segments,
+    clock,
+    buildIndex,
+    onWarning,
+    ...merging,
+  })
   onTestFinished(() => documents.close())
   return documents
 }
