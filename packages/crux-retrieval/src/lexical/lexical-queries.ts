@@ -15,16 +15,18 @@ import {
   analyseQueryInSlices,
   coverageOf,
 } from './query-words.js'
-import { scoreAll } from './score-all.js'
+import { makeScoreScratch, scoreAll } from './score-all.js'
 import { scorePruned } from './score-pruned.js'
 import { type ScoredTerm, sortByWeight, termWeight } from './scored-term.js'
 import { createScratchPool } from './scratch-pool.js'
 import type { AnalyserVersion, TenantView } from './tenant-view.js'
-import { shareAt, type TermList } from './term-list.js'
+import { keepsShares, shareAt, type TermList } from './term-list.js'
 import { TopHits } from './top-hits.js'
 
 /** Postings of a query up to which walking all of them is cheaper than finding out which not to walk. */
 const PRUNE_FROM = 16 * 1024
+/** The same where lists keep the shares of their postings, and walking takes a third of the time. */
+const PRUNE_SMALL_FROM = 128 * 1024
 /** A query longer than this is analysed in slices. */
 const LONG_QUERY = 4096
 /** Terms looked up between two looks at the clock. */
@@ -38,14 +40,14 @@ interface CountedList {
 
 /** Answers queries over views; keeps what queries share. */
 export class LexicalQueries {
-  private readonly scores = createScratchPool((size) => new Float64Array(size))
+  private readonly scores = createScratchPool(makeScoreScratch)
   private readonly windows = createScratchPool((size) => new Float64Array(size))
   private readonly seen = createScratchPool((size) => new Uint32Array(size))
   private queryId = 0
 
   constructor(
     private readonly hashes: Hashes,
-    private readonly pruneFrom: number = PRUNE_FROM,
+    private readonly pruneFrom?: number,
   ) {}
 
   /** Answer at once a query whose lists are there and short; undefined for any other. */
@@ -58,7 +60,7 @@ export class LexicalQueries {
     const other = isMixed ? analyseQuery(1, query) : undefined
     if (other !== undefined && !this.findLists(view, other)) return undefined
     const terms = this.weigh(view, this.count(main, other))
-    if (this.isPruned(terms)) return undefined
+    if (this.isPruned(view, terms)) return undefined
     const found = this.rankAll(view, terms, limit, minScore)
     return answerOf(found, query, main, other)
   }
@@ -178,10 +180,11 @@ export class LexicalQueries {
     return terms
   }
 
-  private isPruned(terms: readonly ScoredTerm[]): boolean {
+  private isPruned({ size }: TenantView, terms: readonly ScoredTerm[]): boolean {
+    const from = this.pruneFrom ?? (keepsShares(size) ? PRUNE_SMALL_FROM : PRUNE_FROM)
     let postings = 0
     for (const { list } of terms) postings += list.length
-    return postings >= this.pruneFrom
+    return postings >= from
   }
 
   private *rank(
@@ -190,7 +193,7 @@ export class LexicalQueries {
     limit: number,
     minScore: number | undefined,
   ): Generator<void, TermAnswer> {
-    if (!this.isPruned(terms)) return this.rankAll(view, terms, limit, minScore)
+    if (!this.isPruned(view, terms)) return this.rankAll(view, terms, limit, minScore)
     const most = Math.min(limit, view.size)
     const top = new TopHits(most)
     const totalCandidates = yield* countCandidates(terms, view.size, this.seen)

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countCandidates } from './count-candidates.js'
 import { Layout } from './layout.js'
-import { type ScoredDocs, scoreAll } from './score-all.js'
+import { makeScoreScratch, type ScoredDocs, scoreAll } from './score-all.js'
 import { scorePruned } from './score-pruned.js'
 import { type ScoredTerm, sortByWeight, termWeight } from './scored-term.js'
 import { createScratchPool } from './scratch-pool.js'
 import { lengthNormOf, TermList } from './term-list.js'
 import { TopHits } from './top-hits.js'
 
-const scores = createScratchPool((size) => new Float64Array(size))
+const scores = createScratchPool(makeScoreScratch)
 const windows = createScratchPool((size) => new Float64Array(size))
 const seen = createScratchPool((size) => new Uint32Array(size))
 

@@ -143,6 +143,8 @@ class Cursor {
 
 /** Lists of at most this many postings are looked through for a first threshold. */
 const MOST_FOR_THRESHOLD = 16 * 1024
+/** The heaviest lists, among which that of the best threshold mostly is. */
+const LISTS_FOR_THRESHOLD = 4
 
 /**
  * A score that at least `limit` documents reach: the best such of any one term alone. Yields after
@@ -154,8 +156,8 @@ function* firstThreshold(
   { norm, lengths }: ScoredDocs,
 ): Generator<void, number> {
   let threshold = 0
-  for (const { list, weight, maxima, surely } of cursors) {
-    if (list.length < limit) continue
+  const long = cursors.filter(({ list }) => list.length >= limit)
+  for (const { list, weight, maxima, surely } of long.slice(0, LISTS_FOR_THRESHOLD)) {
     let reached = 0
     if (maxima.length >= limit) {
       // Each block's largest share is that of one document.
@@ -173,7 +175,6 @@ function* firstThreshold(
 
 /** The `count`-th largest of the values; `count` is 1..values.length. */
 function largest(values: Float64Array, count: number): number {
-  if (count > values.length / 8) return values.slice().sort()[values.length - count] as number
   // A heap of the largest, the least of them on top.
   const heap = values.slice(0, count).sort()
   for (let i = count; i < values.length; i++) {
@@ -277,10 +278,11 @@ class PrunedRun {
     const count = end - start
     for (let at = 0; at < count; at++) {
       const score = scores[at] as number
-      if (score === 0) continue
-      scores[at] = 0
-      if ((score + rest) * SLACK >= this.need) this.complete(start + at, score, walked, rest)
+      // In this order: few documents reach what is needed, while about half may have no score.
+      if ((score + rest) * SLACK < this.need || score === 0) continue
+      this.complete(start + at, score, walked, rest)
     }
+    scores.fill(0, 0, count)
   }
 
   private gatherListed(walked: number, rest: number, start: number): void {
