@@ -18,14 +18,19 @@ export async function runBatches(
 ): Promise<Float32Array[]> {
   signal?.throwIfAborted()
   const ending = new AbortController()
-  const answers: Promise<readonly Float32Array[]>[] = []
-  for (const batch of batches) {
-    answers.push(
-      lanes(() => {
+  const answers: (readonly Float32Array[])[] = []
+  const waiting = batches[Symbol.iterator]()
+  // A batch queues when the one before it is done, so that a call with a single batch, such as a
+  // query, gets its turn between those of a large one.
+  const work = async (): Promise<void> => {
+    for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
+      const batch = next.value
+      const at = answers.push([]) - 1
+      answers[at] = await lanes(() => {
         ending.signal.throwIfAborted()
         return call(batch, ending.signal)
-      }),
-    )
+      })
+    }
   }
   let stop = (): void => undefined
   const stopped = new Promise<never>((_, reject) => {
@@ -36,7 +41,9 @@ export async function runBatches(
   })
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    return (await Promise.race([Promise.all(answers), stopped])).flat()
+    const works = Promise.all(Array.from({ length: lanes.concurrency }, work))
+    await Promise.race([works, stopped])
+    return answers.flat()
   } catch (error) {
     ending.abort(error)
     throw error

@@ -123,6 +123,16 @@ describe('createHttpEmbedder', () => {
     expect(server.seen.flatMap(textsOf).sort()).toEqual([...texts].sort())
   })
 
+  it('lets a single text through between the batches of a large call', async () => {
+    const server = await startEmbeddingServer(ollama)
+    const embedder = embedderOf(server, { batchSize: 1, concurrency: 1 })
+    const large = embedder.embed(Array.from({ length: 50 }, () => 'large'))
+    await expect.poll(() => server.seen.length).toBeGreaterThan(0)
+    await embedder.embed(['query'])
+    expect(server.seen.length).toBeLessThan(50)
+    expect(await large).toHaveLength(50)
+  })
+
   it('sends fewer texts when vectors are long', async () => {
     const server = await startEmbeddingServer((request, response) =>
       sendJson(response, { embeddings: textsOf(request).map((text) => vectorFor(text, 8192)) }),
