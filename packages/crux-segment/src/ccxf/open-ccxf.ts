@@ -215,8 +215,19 @@ class FileReader implements CcxfReader {
       let word = bytes[at] as number // below the end of the file, here and below
       let next = at + 1
       if (word >= 0x80) {
-        word = varintAt(bytes, at, end)
-        next = at + varintBytes(bytes, at)
+        // Numbers of two and three bytes are nearly all there are.
+        const second = bytes[next] as number
+        const third = bytes[next + 1] as number
+        if (second < 0x80 && next < end) {
+          word = (word & 0x7f) | (second << 7)
+          next += 1
+        } else if (third < 0x80 && next + 1 < end) {
+          word = (word & 0x7f) | ((second & 0x7f) << 7) | (third << 14)
+          next += 2
+        } else {
+          word = varintAt(bytes, at, end)
+          next = at + varintBytes(bytes, at)
+        }
       }
       if (word >= known) throw outOfRange('word', `${word} of ${known} strings`, at)
       if (words === into.length) {
