@@ -5,6 +5,8 @@
  * - `INDEX_UNKNOWN_SEGMENT`: no segment of that key is in the index; `data.segment`.
  * - `INDEX_DOC_ORDER`: a document was added with a number not above the one before; `data.docId`.
  * - `INDEX_FINISHED`: an index builder was used after it gave its bytes.
+ * - `INDEX_TOO_LARGE`: building an index would take more memory than its limit.
+ * - `INDEX_WITHOUT_WORDS`: words were asked of an index builder that keeps none.
  * - `ANALYSER_UNKNOWN`: an index names an analyser that is not here; `data.version`.
  * - `EMBED_URL_INVALID`: an embedding service's address cannot be used; `data.url`, without credentials.
  * - `EMBED_UNREACHABLE`: no connection to an embedding service; `cause` says why.
@@ -33,6 +35,8 @@ export type RetrievalErrorCode =
   | 'INDEX_UNKNOWN_SEGMENT'
   | 'INDEX_DOC_ORDER'
   | 'INDEX_FINISHED'
+  | 'INDEX_TOO_LARGE'
+  | 'INDEX_WITHOUT_WORDS'
   | 'ANALYSER_UNKNOWN'
   | 'EMBED_URL_INVALID'
   | 'EMBED_UNREACHABLE'

@@ -1,6 +1,8 @@
 import { configurationPage, exampleEnv, exampleYaml } from 'crux-daemon'
 import { tools } from 'crux-mcp'
+import { KERNEL_MODULE, kernelModule } from './compile-kernel.js'
 import { toolsPage } from './tools-page.js'
+import { workspaceRoot } from './workspace.js'
 
 /** A committed file whose text follows from the sources. */
 export interface GeneratedFile {
@@ -16,5 +18,6 @@ export function generatedFiles(): GeneratedFile[] {
     { path: 'config.example.yaml', text: exampleYaml() },
     { path: 'docs/configuration.md', text: configurationPage() },
     { path: 'docs/tools.md', text: toolsPage(tools) },
+    { path: KERNEL_MODULE, text: kernelModule(workspaceRoot()) },
   ]
 }
