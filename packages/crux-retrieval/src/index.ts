@@ -80,6 +80,31 @@ export {
 } from './evaluation/measure-queries.js'
 export { ndcgAt, percentile, type Relevance, recallAt } from './evaluation/metrics.js'
 export {
+  createFusedSearch,
+  type FusedSearch,
+  type FusedSearchSources,
+} from './fusion/fused-search.js'
+export type {
+  DenseLane,
+  DocGraph,
+  FusedAnswer,
+  FusedHit,
+  FusedQuery,
+  FusionSettings,
+  LaneScores,
+  VisitDoc,
+  WordSource,
+} from './fusion/fused-types.js'
+export { SegmentWords } from './fusion/segment-words.js'
+export { TUNED_FUSION } from './fusion/tuned-fusion.js'
+export {
+  DEFAULT_FUSION_WEIGHTS,
+  type FusionWeights,
+  GRAPH_COLD_START_NODES,
+  weightsForGraph,
+  withWeights,
+} from './fusion/weights.js'
+export {
   BM25_B,
   BM25_K1,
   bm25Idf,

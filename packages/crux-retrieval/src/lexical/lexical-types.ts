@@ -138,6 +138,10 @@ export interface LexicalIndex {
    * @throws {CruxError} `INDEX_UNKNOWN_SEGMENT`.
    */
   hide(key: string, docIds: Iterable<number>): void
+  /** Changes with the documents that can be found; what was derived at one revision holds while it stays. */
+  readonly revision: number
+  /** Words of a document, at most 65,535; 0 when it is not there. */
+  docLength(key: string, docId: number): number
   /** A document that can be found; undefined when it is hidden, not indexed, or not there. */
   findDoc(key: string, docId: number): LexicalDoc | undefined
   /** Search, giving the event loop back every few milliseconds. Sees the index as it is at the call. */
