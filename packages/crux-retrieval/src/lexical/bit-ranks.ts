@@ -18,19 +18,22 @@ export interface BitRanks {
   readonly length: number
 }
 
+/** Postings marked between two looks at the clock: under 1 ms. */
+const SLICE = 128 * 1024
+
 /**
- * Bits of an ascending list.
+ * Bits of an ascending list. Yields where a pause may be taken.
  *
  * @param length - Postings of `docs` that count.
  * @param size - Documents of the view; all of `docs` are below it.
  * @param start - Bits of a list of which this one is a continuation; not changed.
  */
-export function rankBits(
+export function* rankBits(
   docs: Uint32Array,
   length: number,
   size: number,
   start: BitRanks | undefined,
-): BitRanks {
+): Generator<void, BitRanks> {
   const words = (size + 31) >>> 5
   const bits = new Uint32Array(words)
   const ranks = new Uint32Array(words)
@@ -40,17 +43,39 @@ export function rankBits(
     ranks.set(start.ranks)
     from = start.length
   }
-  for (let i = from; i < length; i++) {
-    const doc = docs[i] as number // below `length`, as every index here is below that of its array
-    bits[doc >>> 5] = (bits[doc >>> 5] as number) | (1 << (doc & 31))
+  const firstWord = from === 0 ? 0 : (docs[from - 1] as number) >>> 5 // `from` is below `length`
+  for (let at = from; at < length; at += SLICE) {
+    setBits(bits, docs, at, Math.min(at + SLICE, length))
+    yield
   }
-  const firstWord = from === 0 ? 0 : (docs[from - 1] as number) >>> 5
+  countBits(bits, ranks, firstWord)
+  return { bits, ranks, length }
+}
+
+// In the loops below every index is below the length of its array.
+
+function setBits(bits: Uint32Array, docs: Uint32Array, from: number, to: number): void {
+  // Bits of one word are gathered before they are stored, so that no step waits for the store before it.
+  let at = (docs[from] as number) >>> 5
+  let word = bits[at] as number
+  for (let i = from; i < to; i++) {
+    const doc = docs[i] as number
+    if (doc >>> 5 !== at) {
+      bits[at] = word
+      at = doc >>> 5
+      word = 0
+    }
+    word |= 1 << (doc & 31)
+  }
+  bits[at] = word
+}
+
+function countBits(bits: Uint32Array, ranks: Uint32Array, firstWord: number): void {
   let rank = firstWord === 0 ? 0 : (ranks[firstWord] as number)
-  for (let word = firstWord; word < words; word++) {
+  for (let word = firstWord; word < bits.length; word++) {
     ranks[word] = rank
     rank += bitsIn(bits[word] as number)
   }
-  return { bits, ranks, length }
 }
 
 /** Place of a document in the list, or -1. */

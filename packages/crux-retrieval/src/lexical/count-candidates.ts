@@ -6,7 +6,7 @@ import type { TermList } from './term-list.js'
 /**
  * Documents that hold at least one of the terms, without scoring any. Yields after each list.
  *
- * Long lists are united as bits, which they keep; the documents of short ones are looked up there.
+ * Long lists are united as bits, if those were made; the documents of other ones are looked up there.
  *
  * @param size - Documents of the view.
  */

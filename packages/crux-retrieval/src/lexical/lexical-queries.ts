@@ -196,6 +196,7 @@ export class LexicalQueries {
     if (!this.isPruned(view, terms)) return this.rankAll(view, terms, limit, minScore)
     const most = Math.min(limit, view.size)
     const top = new TopHits(most)
+    for (const { list } of terms) yield* list.prepare(view.norm, view.lengths)
     const totalCandidates = yield* countCandidates(terms, view.size, this.seen)
     const reached = yield* scorePruned(terms, view, most, minScore, top, this.windows)
     const belowFloor = minScore === undefined ? 0 : totalCandidates - reached

@@ -49,8 +49,8 @@ export function* scorePruned(
   if (limit === 0 && minScore === undefined) return 0
   const cursors: Cursor[] = []
   for (const term of terms) {
+    yield* term.list.prepare(docs.norm, docs.lengths)
     cursors.push(new Cursor(term, docs))
-    yield
   }
   const scores = pool.take(windowDocs)
   const run = new PrunedRun(cursors, docs, top, scores, windowDocs)
@@ -89,11 +89,11 @@ class Cursor {
   /** No document of the window scores more for this term. */
   bound = 0
 
-  constructor({ list, weight }: ScoredTerm, { norm, lengths }: ScoredDocs) {
+  constructor({ list, weight }: ScoredTerm, { norm }: ScoredDocs) {
     this.list = list
     this.weight = weight
     this.bits = list.bitRanks()
-    const { maxima, largest, above, below } = list.blockBounds(norm, lengths)
+    const { maxima, largest, above, below } = list.blockBounds(norm)
     this.maxima = maxima
     this.scale = weight * above
     this.surely = weight * below

@@ -1,4 +1,4 @@
-import { type BitRanks, placeOf, rankBits } from './bit-ranks.js'
+import { type BitRanks, rankBits } from './bit-ranks.js'
 import { BM25_B, BM25_K1 } from './bm25.js'
 import type { Layout } from './layout.js'
 import { lowerBound } from './lower-bound.js'
@@ -11,6 +11,8 @@ export const BLOCK_POSTINGS = 128
 const BITS_FROM = 32
 /** A mean length that moved by more makes the known block maxima too loose. */
 const MEAN_DRIFT = 1.1
+/** Blocks whose maxima are found between two looks at the clock: under 1 ms. */
+const BLOCK_SLICE = 512
 /** Bytes that a list is charged beside its postings: objects, arrays and the term. */
 const LIST_OVERHEAD_BYTES = 400
 
@@ -122,53 +124,60 @@ export class TermList implements DroppableList {
     return shares
   }
 
+  /**
+   * Make what pruned scoring needs, so that {@link bitRanks} and {@link blockBounds} give it. Yields where
+   * a pause may be taken.
+   */
+  *prepare(norm: LengthNorm, lengths: Uint16Array): Generator<void, void> {
+    const { size } = this.layout
+    const { bits } = this
+    if (this.length * BITS_FROM >= size && !(bits !== undefined && bits.length === this.length)) {
+      this.bits = yield* rankBits(this.docs, this.length, size, bits)
+    }
+    const { blocks } = this
+    const isClose = blocks !== undefined && isWithinDrift(norm.meanLength, blocks.meanLength)
+    if (isClose && blocks.length === this.length) return
+    this.blocks = yield* this.extendBlocks(isClose ? blocks : undefined, norm, lengths)
+  }
+
   /** Place of a document in the list, or -1. */
   placeOf(doc: number): number {
-    const bits = this.bitRanks()
-    if (bits !== undefined) return placeOf(bits, doc)
     const place = lowerBound(this.docs, 0, this.length, doc)
     return place < this.length && this.docs[place] === doc ? place : -1
   }
 
-  /** Bits of the documents, when the list is long enough for them. */
+  /** Bits of the documents, when the list is long enough for them and they were made. */
   bitRanks(): BitRanks | undefined {
-    const { size } = this.layout
-    if (this.length * BITS_FROM < size) return undefined
-    const { bits } = this
-    if (bits === undefined || bits.length < this.length || bits.bits.length << 5 < size) {
-      this.bits = rankBits(this.docs, this.length, size, bits)
-    }
-    return this.bits
+    return this.bits?.length === this.length ? this.bits : undefined
   }
 
   /**
    * Largest shares within each block, one per {@link BLOCK_POSTINGS} postings. They may have been found
    * at another mean length than the one given: as shares move at most in proportion to the mean, those of
    * now are at most `maxima * above`, and at least `maxima * below`.
+   *
+   * @throws {TypeError} Before {@link prepare}.
    */
-  blockBounds(
-    norm: LengthNorm,
-    lengths: Uint16Array,
-  ): { maxima: Float64Array; largest: number; above: number; below: number } {
-    let known = this.blocks
-    if (known !== undefined) {
-      const drift = norm.meanLength / known.meanLength
-      if (drift > MEAN_DRIFT || drift < 1 / MEAN_DRIFT) known = undefined
+  blockBounds({ meanLength }: LengthNorm): {
+    maxima: Float64Array
+    largest: number
+    above: number
+    below: number
+  } {
+    const { blocks } = this
+    if (blocks === undefined || blocks.length !== this.length) {
+      throw new TypeError('blockBounds of a list that was not prepared; call prepare first')
     }
-    if (known === undefined || known.length < this.length) {
-      known = this.extendBlocks(known, norm, lengths)
-      this.blocks = known
-    }
-    const drift = norm.meanLength / known.meanLength
-    const { maxima, largest } = known
+    const { maxima, largest } = blocks
+    const drift = meanLength / blocks.meanLength
     return { maxima, largest, above: Math.max(1, drift), below: Math.min(1, drift) }
   }
 
-  private extendBlocks(
+  private *extendBlocks(
     known: BlockMaxima | undefined,
     current: LengthNorm,
     lengths: Uint16Array,
-  ): BlockMaxima {
+  ): Generator<void, BlockMaxima> {
     const norm = known === undefined ? current : lengthNormOf(known.meanLength)
     const maxima = new Float64Array(Math.ceil(this.length / BLOCK_POSTINGS))
     let block = 0
@@ -179,6 +188,7 @@ export class TermList implements DroppableList {
       largest = known.largest
     }
     for (; block < maxima.length; block++) {
+      if (block % BLOCK_SLICE === BLOCK_SLICE - 1) yield
       const from = block * BLOCK_POSTINGS
       const max = maxShare(this, norm, lengths, from, Math.min(from + BLOCK_POSTINGS, this.length))
       maxima[block] = max
@@ -186,6 +196,10 @@ export class TermList implements DroppableList {
     }
     return { maxima, largest, length: this.length, meanLength: norm.meanLength }
   }
+}
+
+function isWithinDrift(one: number, other: number): boolean {
+  return one <= other * MEAN_DRIFT && other <= one * MEAN_DRIFT
 }
 
 /** Whether lists of a view of this size keep the shares of their postings: in larger ones they fill the cache. */
