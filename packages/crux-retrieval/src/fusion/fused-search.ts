@@ -217,8 +217,8 @@ class LaneFusion implements FusedSearch {
     try {
       for (const [i, candidate] of pool.all.entries()) {
         const words = this.wordsOf(candidate.segment)
-        if (words === undefined) continue
         const length = index.docLength(candidate.segment, candidate.docId)
+        if (words === undefined || length === 0) continue
         const matches = matcher.score(words, candidate.docId, length, meanLength)
         candidate.coverage = matches.coverage
         candidate.contentPairs = matches.content
