@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -30,7 +30,8 @@ async function writeTree(root: string, files: Record<string, string | Buffer>): 
 }
 
 async function openFixture(env: Record<string, string> = {}) {
-  const { daemon } = await startTestDaemon(await temporaryFolder(), env)
+  const dataDir = await temporaryFolder()
+  const { daemon } = await startTestDaemon(dataDir, env)
   const folder = await temporaryFolder()
   const ctl = (...args: string[]): Promise<ProgramRun> =>
     runProgram(corecruxctl, args, { env: { CORECRUXD_HTTP_URL: daemon.httpUrl } })
@@ -46,7 +47,7 @@ async function openFixture(env: Record<string, string> = {}) {
     })
     return z.object({ results: z.array(z.unknown()) }).parse(await response.json()).results.length
   }
-  return { daemon, folder, ctl, ingest, search }
+  return { daemon, dataDir, folder, ctl, ingest, search }
 }
 
 describe('corecruxctl ingest', () => {
@@ -263,6 +264,37 @@ describe('corecruxctl', () => {
     await ingest()
     expect(await search('quartz')).toBe(0)
     expect((await ctl('ccxi', 'rebuild')).stdout).toBe('1 of 1 segments got a new index\n')
+    expect(await search('quartz')).toBe(1)
+  })
+})
+
+describe('corecruxctl ccxi', () => {
+  it('verifies what stands beside segments, and names each file that is wrong', async () => {
+    const { dataDir, folder, ctl, ingest, search } = await openFixture()
+    await writeTree(folder, { 'a.md': 'quartz' })
+    await ingest()
+    const sound = await ctl('ccxi', 'verify')
+    expect(sound).toMatchObject({ code: 0, stderr: '' })
+    expect(sound.stdout).toMatch(/^\d files of 1 segments checked: nothing wrong\n$/)
+    const segments = join(dataDir, 'shards', 'shard-0000', 'segments')
+    const names = await readdir(segments)
+    const ccxi = names.find((name) => name.endsWith('.ccxi')) ?? ''
+    const bytes = await readFile(join(segments, ccxi))
+    bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1
+    await writeFile(join(segments, ccxi), bytes)
+    const damaged = await ctl('ccxi', 'verify')
+    expect(damaged.code).toBe(1)
+    const [problem, summary, ...rest] = damaged.stdout.split('\n')
+    expect(problem).toMatch(new RegExp(`^${ccxi}(, byte \\d+)?: .+`))
+    expect(summary).toMatch(/ files of 1 segments checked: 1 problems$/)
+    expect(rest).toEqual([''])
+    expect(JSON.parse((await ctl('ccxi', 'verify', '--json')).stdout)).toMatchObject({
+      segments: 1,
+      problems: [{ file: ccxi, reason: expect.any(String) }],
+    })
+    expect((await ctl('ccxi', 'rebuild', '--all')).stdout).toBe('1 of 1 segments got a new index\n')
+    expect((await ctl('ccxi', 'rebuild')).stdout).toBe('0 of 1 segments got a new index\n')
+    expect((await ctl('ccxi', 'verify')).code).toBe(0)
     expect(await search('quartz')).toBe(1)
   })
 })

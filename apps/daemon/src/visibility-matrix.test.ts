@@ -139,6 +139,7 @@ const OTHER_ROUTES = [
   'DELETE /v1/facts/{factId}',
   'POST /v1/local/ingest',
   'POST /v1/admin/companions/rebuild',
+  'POST /v1/admin/companions/verify',
   'GET /v1/openapi.json',
   'GET /healthz',
   'GET /readyz',

@@ -4,8 +4,20 @@ import type { CommandContext, CommandParser } from '../context.js'
 import { readStatus, statusText } from '../status.js'
 
 const rebuiltSchema = z.object({ rebuilt: z.int(), segments: z.int() })
+const verifiedSchema = z.object({
+  segments: z.int(),
+  checked: z.int(),
+  problems: z.array(
+    z.object({
+      segment: z.string(),
+      file: z.string(),
+      offset: z.int().optional(),
+      reason: z.string(),
+    }),
+  ),
+})
 
-/** Add `status`, `backup` and `ccxi rebuild`. */
+/** Add `status`, `backup`, `ccxi rebuild` and `ccxi verify`. */
 export function addDaemonCommands(parser: CommandParser, context: CommandContext): CommandParser {
   return parser
     .command(
@@ -38,15 +50,41 @@ export function addDaemonCommands(parser: CommandParser, context: CommandContext
         .command(
           'rebuild',
           'Build missing index files again',
-          (inner) => inner,
+          (inner) =>
+            inner.option('all', {
+              type: 'boolean',
+              default: false,
+              describe: 'Build usable ones again too, as by a newer analyser',
+            }),
           async (argv) => {
-            const result = await context
-              .client(argv)
-              .json({ method: 'POST', path: '/v1/admin/companions/rebuild' }, rebuiltSchema)
+            const path = `/v1/admin/companions/rebuild${argv.all ? '?all=true' : ''}`
+            const result = await context.client(argv).json({ method: 'POST', path }, rebuiltSchema)
             if (argv.json) context.printJson(result)
             else context.print(`${result.rebuilt} of ${result.segments} segments got a new index\n`)
           },
         )
-        .demandCommand(1, 'ccxi: name what to do: rebuild'),
+        .command(
+          'verify',
+          'Check index files and what else stands beside segments',
+          (inner) => inner,
+          async (argv) => {
+            const request = { method: 'POST', path: '/v1/admin/companions/verify' } as const
+            const result = await context.client(argv).json(request, verifiedSchema)
+            if (argv.json) context.printJson(result)
+            else context.print(verifiedText(result))
+            if (result.problems.length > 0) context.fail()
+          },
+        )
+        .demandCommand(1, 'ccxi: name what to do: rebuild or verify'),
     )
+}
+
+/** One line a problem, then a summary. */
+function verifiedText({ segments, checked, problems }: z.output<typeof verifiedSchema>): string {
+  const lines = problems.map(({ file, offset, reason }) => {
+    const where = offset === undefined ? '' : `, byte ${offset}`
+    return `${file}${where}: ${reason}\n`
+  })
+  const found = problems.length === 0 ? 'nothing wrong' : `${problems.length} problems`
+  return `${lines.join('')}${checked} files of ${segments} segments checked: ${found}\n`
 }

@@ -26,18 +26,54 @@ export function adminRoutes({
     defineRoute({
       method: 'POST',
       path: '/v1/admin/companions/rebuild',
-      summary: 'Build missing index files of committed segments again.',
+      summary: 'Build missing index files of committed segments again, or all of them.',
       access: ['admin:write'],
       isLong: true,
+      query: z.object({
+        all: z
+          .enum(['true', 'false'])
+          .default('false')
+          .describe('Whether usable ones are built again too, as by a newer analyser.'),
+      }),
       replies: {
         200: {
           description: 'How many were built.',
           schema: z.object({ rebuilt: z.int(), segments: z.int() }),
         },
       },
-      async run(_, { signal }) {
-        const { rebuilt, segments } = await services.documents.rebuildCompanions({ signal })
+      async run({ query }, { signal }) {
+        const all = query.all === 'true'
+        const { rebuilt, segments } = await services.documents.rebuildCompanions({ all, signal })
         return { status: 200, json: { rebuilt, segments } }
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/admin/companions/verify',
+      summary: 'Hold every file beside a segment against its segment; changes nothing.',
+      access: ['admin:read', 'admin:write'],
+      isLong: true,
+      replies: {
+        200: {
+          description: 'What was checked, and what is wrong.',
+          schema: z.object({
+            segments: z.int(),
+            checked: z.int().describe('Files beside segments that were read.'),
+            problems: z.array(
+              z.object({
+                segment: z.string().describe('Id of the segment.'),
+                file: z.string(),
+                offset: z.int().optional().describe('Byte at which it shows, where that is known.'),
+                reason: z.string(),
+              }),
+            ),
+          }),
+        },
+      },
+      async run(_, { signal }) {
+        const found = await services.documents.verifyCompanions({ signal })
+        const { segments, checked, problems } = found
+        return { status: 200, json: { segments, checked, problems } }
       },
     }),
   ]
