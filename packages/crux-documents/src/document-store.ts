@@ -1,4 +1,6 @@
+import type { SemanticProfile } from 'crux-retrieval'
 import type { Caller } from 'crux-types'
+import type { SearchAnswer, SearchQuery } from './search-types.js'
 
 export interface ChunkInput {
   /** Unique within the document; at most 128 UTF-8 bytes. */
@@ -9,6 +11,8 @@ export interface ChunkInput {
   /** Titles of the sections around the chunk, outermost first. */
   readonly headingPath?: readonly string[]
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** What an embedder made of the text: finite numbers, of one length throughout a request. Copied. */
+  readonly vector?: Float32Array | readonly number[]
 }
 
 export interface DocumentInput {
@@ -28,6 +32,8 @@ export interface IngestRequest {
   readonly documents: readonly DocumentInput[]
   /** Documents to take out in the same commit. */
   readonly remove?: readonly string[]
+  /** Profile of the embedder that made the vectors; without one they are compared with every query of their length. */
+  readonly semanticProfile?: SemanticProfile
 }
 
 export interface IngestResult {
@@ -43,6 +49,10 @@ export interface IngestResult {
   /** 0 when nothing was sealed. */
   readonly segmentSeq: number
   readonly receiptId: string | null
+  /** Vectors that were stored, those that were made here included. */
+  readonly vectors: number
+  /** Numbers per vector; null when none was stored. */
+  readonly vectorDims: number | null
   /** What went wrong without failing the ingest, such as an index that could not be built. */
   readonly warnings: readonly string[]
 }
@@ -54,50 +64,6 @@ export interface DocumentSummary {
   /** Hex hash of everything the document was ingested with, equal for equal content; empty when another writer stored it. */
   readonly revision: string
   readonly chunks: number
-}
-
-export interface SearchQuery {
-  readonly tenant: string
-  readonly query: string
-  /** Most hits. */
-  readonly limit: number
-  readonly minScore?: number
-}
-
-export interface SearchHit {
-  /** 1 for the best. */
-  readonly rank: number
-  readonly score: number
-  /** Place of the segment among those that can be searched; shifts when segments are merged. */
-  readonly segmentIndex: number
-  /** Number of the chunk within that segment. */
-  readonly docId: number
-  /** Stable address: `<segment id>:<number>` of the segment that the chunk was first committed in. */
-  readonly chunkRef: string
-  readonly docLengthTokens: number
-  readonly frameOffset: number
-}
-
-export interface Coverage {
-  /** Query tokens that some document holds, over all query tokens; 0..1. */
-  readonly score: number
-  /** Words of the query, as written, whose tokens no document holds. */
-  readonly missingTokens: readonly string[]
-  readonly belowFloor: number
-}
-
-export interface SearchAnswer {
-  /** True when no searchable segment exists. */
-  readonly isEmpty: boolean
-  readonly hits: readonly SearchHit[]
-  /** Hits before the floor and the limit. */
-  readonly totalCandidates: number
-  readonly coverage: Coverage
-  /** The algorithm that ran. */
-  readonly scoreSpace: 'bm25_lexical'
-  readonly scoreMergeRule: string
-  readonly segmentsSearched: number
-  readonly totalDocs: number
 }
 
 export interface ExpandQuery {
@@ -163,6 +129,13 @@ export interface MergeProgress {
   readonly of: number
 }
 
+/** How far an embedding of stored text is. */
+export interface EmbedProgress {
+  /** Chunks that have got a vector so far. */
+  readonly embedded: number
+  readonly of: number
+}
+
 /** Something wrong with a file of a committed segment. */
 export interface CompanionProblem {
   /** Id of the segment. */
@@ -194,13 +167,34 @@ export interface DocumentStore {
     caller: Caller,
     filter: { tenant: string; corpus: string },
   ): Promise<readonly DocumentSummary[]>
-  search(caller: Caller, query: SearchQuery): Promise<SearchAnswer>
+  /**
+   * Rank passages. What a mode lacks is left out and named in `degraded`.
+   *
+   * @throws {CruxError} `EMBEDDING_FAILED` when that was asked for instead. @throws {RangeError} For a limit, floor or weight out of range.
+   */
+  search(
+    caller: Caller,
+    query: SearchQuery,
+    options?: { signal?: AbortSignal },
+  ): Promise<SearchAnswer>
   expand(caller: Caller, query: ExpandQuery): Promise<ExpandAnswer>
   /** Build missing companions of committed segments again, with `all` also indexes that can be used. */
   rebuildCompanions(options?: {
     all?: boolean
     signal?: AbortSignal
   }): Promise<{ readonly rebuilt: number; readonly segments: number }>
+  /**
+   * Embed the current chunks that have no vector, with the configured embedder.
+   *
+   * @param options.all - Also those whose vectors are of another embedder, which are then replaced.
+   * @returns Chunks that got a vector, and segments that changed.
+   * @throws {CruxError} `EMBEDDER_MISSING`, and what the embedder throws; what was embedded by then stays.
+   */
+  embedMissing(options?: {
+    all?: boolean
+    signal?: AbortSignal
+    onProgress?: (done: EmbedProgress) => void
+  }): Promise<{ readonly embedded: number; readonly segments: number }>
   /**
    * Read every file of every segment and hold it against the segment. Changes nothing.
    *
@@ -229,6 +223,8 @@ export interface DocumentStore {
     readonly segments: number
     readonly documents: number
     readonly chunks: number
+    /** Vectors of current and replaced chunks. */
+    readonly vectors: number
     readonly warnings: readonly string[]
   }
   close(): Promise<void>

@@ -11,10 +11,10 @@ export type {
   ChunkInput,
   ChunkText,
   CompanionProblem,
-  Coverage,
   DocumentInput,
   DocumentStore,
   DocumentSummary,
+  EmbedProgress,
   ExpandAnswer,
   ExpandError,
   ExpandErrorKind,
@@ -23,9 +23,6 @@ export type {
   IngestRequest,
   IngestResult,
   MergeProgress,
-  SearchAnswer,
-  SearchHit,
-  SearchQuery,
 } from './document-store.js'
 export type { DocumentsErrorCode } from './errors.js'
 export {
@@ -38,4 +35,13 @@ export {
 export { DEFAULT_MERGE_POLICY, type MergePolicy } from './merge/plan-merge.js'
 export { type DocumentStoreOptions, openDocumentStore } from './open-document-store.js'
 export { MAX_HANDLES } from './retrieve/expand.js'
-export { SCORE_MERGE_RULE } from './retrieve/search.js'
+export {
+  type Coverage,
+  type ScoreBreakdown,
+  type ScoreSpace,
+  SEARCH_MODES,
+  type SearchAnswer,
+  type SearchHit,
+  type SearchMode,
+  type SearchQuery,
+} from './search-types.js'

@@ -1,7 +1,8 @@
-import { CruxError, isWellFormed, type Pause, parseTime } from 'crux-types'
+import { isWellFormed, type Pause, parseTime } from 'crux-types'
 import type { ChunkInput, DocumentInput, IngestRequest } from '../document-store.js'
-import type { DocumentsErrorCode } from '../errors.js'
 import { canonicalJson, MAX_METADATA_DEPTH } from './canonical-json.js'
+import { VectorCheck } from './check-vectors.js'
+import { atMost, duplicate, invalid, type Where } from './refusals.js'
 
 /** Most documents of one request. */
 export const MAX_DOCUMENTS = 4096
@@ -33,6 +34,8 @@ export interface CheckedChunk {
   readonly headingPath: readonly string[]
   /** Canonical JSON; undefined when there is none. */
   readonly metadata: string | undefined
+  /** Of the text; undefined when none came with it. */
+  readonly vector: Float32Array | undefined
 }
 
 /** A document that passed the checks; chunks without text are gone. */
@@ -70,6 +73,7 @@ export async function checkRequest(
     named.add(docId)
   }
   const checked: CheckedDocument[] = []
+  const vectors = new VectorCheck(request.semanticProfile?.dimensions)
   let bytes = 0
   for (const document of request.documents) {
     const { docId } = document
@@ -83,7 +87,7 @@ export async function checkRequest(
     for (const [position, chunk] of document.chunks.entries()) {
       bytes += checkChunkText(docId, chunk)
       atMost('text', MAX_REQUEST_BYTES, bytes)
-      const kept = checkChunk(docId, chunk, position, chunkIds)
+      const kept = checkChunk(docId, chunk, position, chunkIds, vectors)
       if (kept !== undefined) chunks.push(kept)
       await pause()
     }
@@ -126,6 +130,7 @@ function checkChunk(
   chunk: ChunkInput,
   position: number,
   chunkIds: Set<string>,
+  vectors: VectorCheck,
 ): CheckedChunk | undefined {
   const { chunkId, text, chunkIndex = position, headingPath = [] } = chunk
   const where = { docId, chunkId }
@@ -145,8 +150,9 @@ function checkChunk(
   }
   for (const heading of headingPath) checkLabel('headingPath', heading, where)
   const metadata = checkMetadata(chunk.metadata, where)
+  const vector = vectors.check(chunk.vector, where)
   if (text.trim() === '') return undefined
-  return { chunkId, text, chunkIndex, headingPath: [...headingPath], metadata }
+  return { chunkId, text, chunkIndex, headingPath: [...headingPath], metadata, vector }
 }
 
 function checkMetadata(metadata: ChunkInput['metadata'], where: Where): string | undefined {
@@ -161,11 +167,6 @@ function checkMetadata(metadata: ChunkInput['metadata'], where: Where): string |
     throw invalid('metadata', `has ${bytes} bytes, at most ${MAX_METADATA_BYTES}`, where)
   }
   return json === '{}' ? undefined : json
-}
-
-interface Where {
-  readonly docId?: string
-  readonly chunkId?: string
 }
 
 // U+0085 and the other C1 controls count: U+0085 is white space to some readers and not to others.
@@ -187,36 +188,4 @@ function checkLabel(field: string, label: string, where: Where): void {
   if (bytes > MAX_LABEL_BYTES) {
     throw invalid(field, `has ${bytes} bytes, at most ${MAX_LABEL_BYTES}`, where)
   }
-}
-
-function atMost(field: string, limit: number, got: number, where: Where = {}): void {
-  if (got <= limit) return
-  const unit = field === 'text' || field === 'chunk text' ? 'bytes of text' : field
-  throw new CruxError<DocumentsErrorCode>(
-    'INGEST_TOO_LARGE',
-    `${place(where)}${got} ${unit}, at most ${limit} are taken; send less at a time`,
-    { data: { field, limit, got, ...where } },
-  )
-}
-
-function invalid(field: string, why: string, where: Where): CruxError<DocumentsErrorCode> {
-  return new CruxError('DOCUMENT_INVALID', `${place(where)}${field} ${why}`, {
-    data: { field, ...where },
-  })
-}
-
-function duplicate(message: string, where: Where): CruxError<DocumentsErrorCode> {
-  return new CruxError('DOCUMENT_DUPLICATE', message, { data: { ...where } })
-}
-
-function place({ docId, chunkId }: Where): string {
-  const parts = [
-    ...(docId === undefined ? [] : [`document ${quoted(docId)}`]),
-    ...(chunkId === undefined ? [] : [`chunk ${quoted(chunkId)}`]),
-  ]
-  return parts.length === 0 ? '' : `${parts.join(', ')}: `
-}
-
-function quoted(id: string): string {
-  return JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id)
 }

@@ -123,10 +123,11 @@ export class Merger {
       this.yields = 0
       return true
     } catch (error) {
-      if (running.signal.aborted) return true
+      if (error === running.signal.reason) return true
       const why = messageOf(error)
       this.options.onWarning(`${group.length} segments could not be merged and stay: ${why}`)
-      return false
+      // Without what cannot be read, others may be; anything else is tried again after the next ingest.
+      return hasCode<StorageErrorCode>(error, 'SEGMENT_CORRUPT')
     } finally {
       this.running = undefined
     }
