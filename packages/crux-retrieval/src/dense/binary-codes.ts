@@ -30,9 +30,9 @@ export interface Rotation {
 
 /** Least numbers of one rotation, so that short vectors get as many planes as long ones. */
 const LEAST_BLOCK = 256
-/** With one block of 256, too many of the nearest are lost; with two, one in fifty. */
+/** One block of 256 was measured to lose twice as many of the nearest as two. */
 const LEAST_BITS = 512
-/** Two still let the few large numbers of a sparse vector through; a fourth changes nothing. */
+/** With two, more of the nearest of sparse vectors were lost. */
 const ROUNDS = 3
 /** Fixed, so that codes are the same everywhere. */
 const SEED = 0x43525558

@@ -15,8 +15,9 @@ const SECOND_LOOK = 8
 const FAR = COARSE_WORDS * 32 + 1
 /** Steps into which an estimate is cut. */
 const ESTIMATE_STEPS = 32 * 1024
+const MOST_KEYS = 64 * 1024
 const SLICE_ROWS = 64 * 1024
-const SLICE_ESTIMATES = 8 * 1024
+const SLICE_ESTIMATES = 4 * 1024
 
 /**
  * Numbers of the vectors that are probably nearest, ascending. Yields where a pause may be taken.
@@ -51,12 +52,11 @@ export function* chooseCandidates(
   const pool = yield* smallest(distances, FAR, wanted * SECOND_LOOK)
   const steps = new Uint16Array(pool.length)
   const sums = signSums(rotated)
-  const reach = rotated.reduce((sum, x) => sum + Math.abs(x), 0)
   let at = 0
   for (const part of parts) {
     while (at < pool.length && (pool[at] as number) < part.base + part.rows) {
       const until = Math.min(pool.length, at + SLICE_ESTIMATES)
-      at = estimateEach(part, pool, at, until, sums, reach, steps)
+      at = estimateEach(part, pool, at, until, sums, steps)
       yield
     }
   }
@@ -73,11 +73,11 @@ export function* smallest(
   keys: number,
   limit: number,
 ): Generator<void, Uint32Array> {
-  const counts = new Uint32Array(keys + 1) // one more for all that is never taken
+  const counts = new Uint32Array(MOST_KEYS) // of all numbers of 16 bits: no key needs a check
   for (let from = 0; from < values.length; from += SLICE_ROWS) {
     const to = Math.min(from + SLICE_ROWS, values.length)
     for (let i = from; i < to; i++) {
-      const key = Math.min(values[i] as number, keys)
+      const key = values[i] as number
       counts[key] = (counts[key] as number) + 1
     }
     yield
@@ -174,22 +174,43 @@ function putFar(
   for (let row = from; row < to; row++) if (mask[row] === 0) distances[base + row] = FAR
 }
 
-/** For each 8 numbers and each value of a byte: the numbers summed, less where the bit is not set. */
-function signSums(numbers: Float64Array): Float32Array {
-  const sums = new Float32Array(numbers.length * 32)
-  for (let byte = 0; byte * 8 < numbers.length; byte++) {
-    const at = byte * 256
+/** Sums of the query's numbers, looked up instead of added. */
+interface SignSums {
+  /**
+   * For each 8 numbers and each value of a byte: the numbers added where the bit is set, taken off
+   * where it is not. Whole numbers of 16 bits, so that the tables of 512 numbers take 32 KiB.
+   */
+  readonly table: Int16Array
+  /** The largest sum over all bytes. */
+  readonly reach: number
+}
+
+const LARGEST_SUM = 32767
+
+function signSums(numbers: Float64Array): SignSums {
+  const bytes = numbers.length / 8 // codes are whole bytes
+  const reaches = Float64Array.from({ length: bytes }, (_, byte) =>
+    numbers.subarray(byte * 8, byte * 8 + 8).reduce((sum, x) => sum + Math.abs(x), 0),
+  )
+  const largest = reaches.reduce((most, reach) => Math.max(most, reach), 0)
+  const scale = largest > 0 ? LARGEST_SUM / largest : 0
+  const table = new Int16Array(bytes * 256)
+  const sums = new Float64Array(256)
+  for (let byte = 0; byte < bytes; byte++) {
+    sums[0] = 0
     for (let bit = 0; bit < 8; bit++) {
-      const number = numbers[byte * 8 + bit] as number // codes are whole bytes
-      sums[at] = (sums[at] as number) - number
+      sums[0] = (sums[0] as number) - (numbers[byte * 8 + bit] as number) * scale
     }
     for (let value = 1; value < 256; value++) {
       const lowest = 31 - Math.clz32(value & -value)
-      const without = sums[at + (value & (value - 1))] as number
-      sums[at + value] = without + 2 * (numbers[byte * 8 + lowest] as number)
+      const without = sums[value & (value - 1)] as number
+      sums[value] = without + 2 * scale * (numbers[byte * 8 + lowest] as number)
+    }
+    for (let value = 0; value < 256; value++) {
+      table[byte * 256 + value] = Math.round(sums[value] as number)
     }
   }
-  return sums
+  return { table, reach: reaches.reduce((sum, reach) => sum + reach, 0) * scale }
 }
 
 /** Estimates of those in the pool from `at` that are of this part; returns where it stopped. */
@@ -198,40 +219,40 @@ function estimateEach(
   pool: Uint32Array,
   at: number,
   until: number,
-  sums: Float32Array,
-  reach: number,
+  { table, reach }: SignSums,
   steps: Uint16Array,
 ): number {
-  const restWords = sums.length / 1024 - COARSE_WORDS
+  const restWords = table.length / 1024 - COARSE_WORDS
   const scale = reach > 0 ? (ESTIMATE_STEPS - 1) / (2 * reach) : 0
   let next = at
   for (; next < until && (pool[next] as number) < base + rows; next++) {
     const row = (pool[next] as number) - base
     const estimate =
-      sumWords(coarse, row * COARSE_WORDS, COARSE_WORDS, sums, 0) +
-      sumWords(rest, row * restWords, restWords, sums, COARSE_WORDS * 1024)
-    // Rounding of the sums may carry an estimate a hair beyond its reach.
+      sumWords(coarse, row * COARSE_WORDS, COARSE_WORDS, table, 0) +
+      sumWords(rest, row * restWords, restWords, table, COARSE_WORDS * 1024)
+    // Rounding may carry an estimate a hair beyond its reach.
     const step = Math.floor((reach - estimate) * scale)
     steps[next] = Math.min(Math.max(step, 0), ESTIMATE_STEPS - 1)
   }
   return next
 }
 
+/** Four bytes per word looked up in four tables of 256, which start at `first`. */
 function sumWords(
   codes: Int32Array,
   at: number,
   words: number,
-  sums: Float32Array,
+  table: Int16Array,
   first: number,
 ): number {
   let even = 0
   let odd = 0
-  for (let i = 0, table = first; i < words; i++, table += 1024) {
+  for (let i = 0, from = first; i < words; i++, from += 1024) {
     const word = codes[at + i] as number
-    even += sums[table + (word & 255)] as number
-    odd += sums[table + 256 + ((word >>> 8) & 255)] as number
-    even += sums[table + 512 + ((word >>> 16) & 255)] as number
-    odd += sums[table + 768 + (word >>> 24)] as number
+    even = (even + (table[from + (word & 255)] as number)) | 0
+    odd = (odd + (table[from + 256 + ((word >>> 8) & 255)] as number)) | 0
+    even = (even + (table[from + 512 + ((word >>> 16) & 255)] as number)) | 0
+    odd = (odd + (table[from + 768 + (word >>> 24)] as number)) | 0
   }
   return even + odd
 }
