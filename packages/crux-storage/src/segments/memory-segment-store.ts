@@ -56,7 +56,7 @@ export async function createMemorySegmentStore(
   }
   const commit = (sealed: SealedBatch, companions: readonly Companion[]): SegmentRef => {
     const { ref, bytes, footer } = sealed
-    const copies = companions.map(({ kind, bytes }) => [kind, Uint8Array.from(bytes)] as const)
+    const copies = companions.map(({ kind, bytes }) => [kind, new Uint8Array(bytes)] as const)
     segments.set(ref.id, { ref, bytes, companions: new Map(copies) })
     mergeLastSeqs(lastSeqs, sealed.lastSeqs)
     previous = footer
@@ -85,7 +85,7 @@ export async function createMemorySegmentStore(
     },
 
     async writeCompanion(ref, { kind, bytes }) {
-      find(ref).companions.set(kind, Uint8Array.from(bytes))
+      find(ref).companions.set(kind, new Uint8Array(bytes))
     },
 
     seal: (batch) =>
