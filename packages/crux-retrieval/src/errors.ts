@@ -26,6 +26,8 @@
  * - `DENSE_DIMENSION`: a vector is of another dimension than the index; `data.expected`, `data.got`, `data.segment`.
  * - `DENSE_SHAPE`: a segment does not hold one whole vector per document; `data.segment`, `data.expected`, `data.got`.
  * - `DENSE_NOT_FINITE`: a vector holds NaN or an infinity; `data.at` within it, `data.got`, `data.segment`, `data.docId`.
+ * - `SEARCH_FILE_INVALID`: bytes to load are no search file, or cut or damaged; `data.offset`.
+ * - `SEARCH_FILE_VERSION`: a search file of a version that is not known; `data.version`, `data.offset`.
  * - `COLLECTION_INVALID`: a test collection cannot be read; `data.line`, from 1.
  *
  * Damaged index bytes are reported with the codes of crux-segment.
@@ -56,4 +58,6 @@ export type RetrievalErrorCode =
   | 'DENSE_DIMENSION'
   | 'DENSE_SHAPE'
   | 'DENSE_NOT_FINITE'
+  | 'SEARCH_FILE_INVALID'
+  | 'SEARCH_FILE_VERSION'
   | 'COLLECTION_INVALID'

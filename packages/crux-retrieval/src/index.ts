@@ -95,6 +95,7 @@ export type {
   VisitDoc,
   WordSource,
 } from './fusion/fused-types.js'
+export { createOrderGraph, type OrderGraph } from './fusion/order-graph.js'
 export { SegmentWords } from './fusion/segment-words.js'
 export { TUNED_FUSION } from './fusion/tuned-fusion.js'
 export {
@@ -104,6 +105,20 @@ export {
   weightsForGraph,
   withWeights,
 } from './fusion/weights.js'
+export { createSearch } from './in-memory/create-search.js'
+export { MOST_HIGHLIGHTS, type TextRange } from './in-memory/match-text.js'
+export type {
+  AddProgress,
+  CreateSearchOptions,
+  LoadReport,
+  Search,
+  SearchAnswer,
+  SearchHit,
+  SearchOptions,
+  SearchText,
+  TextFacts,
+} from './in-memory/search-types.js'
+export { DEFAULT_SNIPPET_LENGTH, type Snippet, snippet } from './in-memory/snippet.js'
 export {
   BM25_B,
   BM25_K1,
@@ -127,4 +142,3 @@ export type {
   WeightedTerm,
 } from './lexical/lexical-types.js'
 export type { IndexFiles, IndexTarget } from './lexical/term-collector.js'
-export { createSearch, type Search, type SearchHit } from './search.js'
