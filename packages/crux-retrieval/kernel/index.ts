@@ -19,13 +19,13 @@ export {
 } from './encode'
 export { numberPage, words } from './forward'
 export {
+  addStopWords,
   addTokens,
   input,
   passedEnd,
   passedStart,
   read,
   resume,
-  stopWord as addStopWord,
   tokens,
 } from './read'
 export { firstStop, stops, terms } from './terms'

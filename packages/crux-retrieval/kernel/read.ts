@@ -2,7 +2,7 @@ import { ALPHANUMERIC, kindAt, SPACE } from './ascii'
 import { readChain } from './chain'
 import { reserve } from './memory'
 import { addToken, addWord } from './terms-of-doc'
-import { addStopWord, recordOfShort } from './words'
+import { addStopWord, MOST_REMEMBERED, recordOfShort } from './words'
 
 const INPUT_BYTES: usize = 0x10000
 const TOKENS_BYTES: usize = 0x4000
@@ -29,10 +29,11 @@ export function startReading(): void {
   tokens = reserve(TOKENS_BYTES)
 }
 
-/** Make a word of at most 16 bytes, in `tokens`, a stop word. */
-export function stopWord(bytes: u32): void {
-  memory.fill(tokens + <usize>bytes, 0, SLACK_BYTES)
-  addStopWord(load<u64>(tokens), load<u64>(tokens, 8))
+/** Make the folded words in `tokens` stop words: 16 bytes each, zero behind the word. */
+export function addStopWords(bytes: u32): void {
+  for (let word = tokens; word < tokens + <usize>bytes; word += MOST_REMEMBERED) {
+    addStopWord(load<u64>(word), load<u64>(word, 8))
+  }
 }
 
 /** Count the terms of the input; see `IndexKernel.read`. */

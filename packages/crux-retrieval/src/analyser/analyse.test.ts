@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { analyse } from './analyse.js'
 import { stem } from './stem.js'
-import { TermTable } from './term-table.js'
 
 const terms = (text: string): string[] => analyse(text).map(({ term }) => term)
 const stemOf = (word: string): string => stem(word, Buffer.byteLength(word))
@@ -90,41 +89,6 @@ describe('stem', () => {
     expect(stemOf('éés')).toBe('éé')
     expect(stemOf('éing')).toBe('éing')
     expect(stemOf('ééing')).toBe('éé')
-  })
-})
-
-describe('TermTable', () => {
-  it('gives the terms of analyse, whole or in pieces', () => {
-    fc.assert(
-      fc.property(
-        fc.array(anyText, { maxLength: 5 }),
-        fc.integer({ min: 1, max: 9 }),
-        (texts, piece) => {
-          const table = new TermTable()
-          for (const text of texts) {
-            const numbers: number[] = []
-            table.open(text)
-            while (table.load(piece));
-            while (table.read(piece, (term) => numbers.push(term)));
-            expect(numbers.map((number) => table.terms[number])).toEqual(terms(text))
-          }
-        },
-      ),
-      { numRuns: 300 },
-    )
-  })
-
-  it('keeps its numbers over many and long words', () => {
-    const table = new TermTable()
-    const words = Array.from({ length: 60_000 }, (_, i) => `Word${i.toString(36)}x`)
-    const long = `${'y'.repeat(500)}Z`
-    const text = `${words.join(' ')} ${long} ${words.join(' ')} ${long}`
-    const numbers: number[] = []
-    table.open(text)
-    table.load(text.length)
-    table.read(text.length, (term) => numbers.push(term))
-    expect(numbers.map((number) => table.terms[number])).toEqual(terms(text))
-    expect(new Set(table.terms).size).toBe(table.terms.length)
   })
 })
 

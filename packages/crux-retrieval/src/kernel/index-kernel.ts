@@ -23,8 +23,8 @@ export interface IndexKernel {
   readonly input: KernelNumber
   /** Address of tokens to be added: `TOKENS_BYTES` long. */
   readonly tokens: KernelNumber
-  /** Make `bytes` bytes of `tokens`, a word of at most 16 bytes, a stop word. */
-  addStopWord(bytes: number): void
+  /** Make the words of `bytes` bytes of `tokens` stop words: {@link STOP_WORD_BYTES} each, zero behind. */
+  addStopWords(bytes: number): void
   /** Begin with a document. */
   beginDoc(doc: number): void
   /**
@@ -77,6 +77,8 @@ export const INPUT_BYTES = 0x10000
 export const TOKENS_BYTES = 0x4000
 /** Words of a page; the last one may hold fewer. */
 export const PAGE_WORDS = 4096
+/** Room for a stop word. */
+export const STOP_WORD_BYTES = 16
 /** Bits of a token's flags. */
 export const TOKEN_FLAGS = { isWord: 1, isStop: 2 } as const
 /** Where the record of a stop word holds the address of its text and of the next record. */

@@ -24,6 +24,7 @@ import {
   isKernelTrap,
   PAGE_WORDS,
   STOP_RECORD,
+  STOP_WORD_BYTES,
   TOKEN_FLAGS,
   TOKENS_BYTES,
 } from './index-kernel.js'
@@ -31,11 +32,11 @@ import {
 /** UTF-16 units of text given to the kernel at once: in UTF-8 they fit its input, and take under 1 ms. */
 const TEXT_SLICE = 16 * 1024
 /** UTF-16 units between two looks at the clock where the analyser reads instead of the kernel. */
-const PASSED_SLICE = 4 * 1024
+const PASSED_SLICE = 1024
 /** UTF-16 units searched for white space between two looks at the clock. */
 const SEARCH_SLICE = 256 * 1024
 /** Terms, postings or documents that the kernel encodes between two looks at the clock. */
-const ENCODE_SLICE = 64 * 1024
+const ENCODE_SLICE = 16 * 1024
 /** Strings or pages of words read back between two looks at the clock. */
 const READ_SLICE = 1024
 /** A token's length and flags. */
@@ -72,9 +73,9 @@ export class KernelCollector implements TermCollector {
     kernel.start(randomSeed(), options.words ? 1 : 0, options.mostPages ?? MOST_PAGES)
     this.kernel = kernel
     this.view()
-    for (const word of [...STOP_WORDS, ...STOP_CONTRACTIONS]) {
-      kernel.addStopWord(this.tokens.write(word))
-    }
+    const stops = [...STOP_WORDS, ...STOP_CONTRACTIONS]
+    const padded = stops.map((word) => word.padEnd(STOP_WORD_BYTES, '\0')).join('')
+    kernel.addStopWords(this.tokens.write(padded, 'latin1'))
   }
 
   *add(docId: number, text: string, tenantHash: bigint, frameOffset: number): Steps<void> {
@@ -122,8 +123,15 @@ export class KernelCollector implements TermCollector {
     this.view()
     const { written } = this.encoder.encodeInto(text, this.input)
     let isPassed = kernel.read(written, written === text.length ? 1 : 0)
+    let passed = 0
     while (isPassed !== 0) {
-      yield* this.analyse(text.slice(kernel.passedStart.value, kernel.passedEnd.value))
+      const piece = text.slice(kernel.passedStart.value, kernel.passedEnd.value)
+      yield* this.analyse(piece)
+      passed += piece.length
+      if (passed >= PASSED_SLICE) {
+        passed = 0
+        yield
+      }
       isPassed = kernel.resume()
     }
   }
