@@ -29,10 +29,10 @@ export class Chain {
   /** Words in the chain; 0 when no letter or digit was found. */
   words = 0
   /** By word: where it starts and ends, in UTF-16 units. */
-  readonly starts = new Uint32Array(MOST_CHAIN_WORDS)
-  readonly ends = new Uint32Array(MOST_CHAIN_WORDS)
-  /** By word: 1 when it may split inside, by its capitals or digits. */
-  readonly mixed = new Uint8Array(MOST_CHAIN_WORDS)
+  readonly starts: number[] = []
+  readonly ends: number[] = []
+  /** By word: whether it may split inside, by its capitals or digits. */
+  readonly mixed: boolean[] = []
   isAscii = false
   /** Where to read on. */
   next = 0
@@ -92,7 +92,8 @@ export class Chain {
     this.words = 0
     let at = from
     for (;;) {
-      const end = nextWordBreak(text, at, Math.min(at + MOST_WORD_UNITS, text.length), endsWord)
+      const limit = Math.min(at + MOST_WORD_UNITS, text.length)
+      const end = withoutPunctuation(text, at, nextWordBreak(text, at, limit, endsWord))
       if (!hasLetterOrDigit(text, at, end)) {
         if (this.words === 0) this.next = end
         return
@@ -109,7 +110,7 @@ export class Chain {
     const { words } = this
     this.starts[words] = start
     this.ends[words] = end
-    this.mixed[words] = isMixed ? 1 : 0
+    this.mixed[words] = isMixed
     this.words = words + 1
   }
 }
@@ -131,9 +132,35 @@ function isInNumber(code: number): boolean {
 
 /** Cuts words at joiners, which UAX #29 leaves inside when letters are on both sides. */
 function endsWord(code: number, isNumber: boolean): boolean {
-  if (code === 0x5f) return true
+  if (code === 0x5f || code === 0x2bc) return true
   if (code === 0x2e || code === 0x3a || isApostrophe(code)) return !isNumber
   return code >= 0x80 && (characterClass(code) & IS_UNSPACED) !== 0
+}
+
+/** The end of a word less what stands behind its last letter, digit or mark of one. */
+function withoutPunctuation(text: string, start: number, end: number): number {
+  let last = end
+  for (let at = end; at > start; ) {
+    const isPair = at - start > 1 && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00
+    at -= isPair ? 2 : 1
+    switch (characterClass(text.codePointAt(at) ?? 0) & CLASS_MASK) {
+      case WORD_BREAK.extend:
+      case WORD_BREAK.format:
+      case WORD_BREAK.zwj:
+        break
+      case WORD_BREAK.singleQuote:
+      case WORD_BREAK.doubleQuote:
+      case WORD_BREAK.midLetter:
+      case WORD_BREAK.midNum:
+      case WORD_BREAK.midNumLet:
+      case WORD_BREAK.extendNumLet:
+        last = at
+        break
+      default:
+        return last
+    }
+  }
+  return end
 }
 
 function hasLetterOrDigit(text: string, start: number, end: number): boolean {

@@ -1,24 +1,26 @@
 /**
  * English function words. They tell texts apart too little to be scored, but phrases need them, so
  * they are indexed as they are. The list is a part of the index format: with another list it would
- * be another analyser version.
+ * be another analyser version. Words that say where or when, such as `along`, `behind` and `may`, are
+ * not in it: they often are what a text is about.
  */
 const WORDS = `
   a an the
   i me my mine myself we us our ours ourselves you your yours yourself yourselves
   he him his himself she her hers herself it its itself they them their theirs themselves
   this that these those such
+  anyone anybody anything everyone everybody everything someone somebody something
+  nobody nothing none
   who whom whose which what when where why how whoever whatever whichever whenever wherever however
   am is are was were be been being
   do does did doing done have has had having
-  can could shall should will would may might must ought cannot
+  can could shall should will would might must ought cannot
   and or nor but if else because as until while unless although though whereas whether since than so
   yet
-  of at by for with without within about against between among amongst into onto upon through
-  throughout during before after above below to from up down in out on off over under toward towards
-  across along around behind beside besides beyond despite except near per via
+  of at by for with between among amongst into onto from to in on
+  despite except
   not no all any both each few more most other some same own only very too also just even then there
-  here again further once ever either neither every much many
+  here again once ever either neither every much many
 `
 
 /** The same, with an apostrophe. */

@@ -99,13 +99,13 @@ class Version2Stream implements TokenStream {
     chain.scan(text, from, this.isFast)
     const { words } = chain
     if (words === 0) return chain.next
-    // Each index below is under the count of words, which the arrays have room for.
+    // Each index below is under the count of words.
     if (words === 1) {
       const start = chain.starts[0] as number
       const end = chain.ends[0] as number
       const suffix = end - start === 1 ? languageSuffix(text, start) : 0
       if (suffix === 0) {
-        this.giveWord(start, end, end, chain.mixed[0] === 1, 'word')
+        this.giveWord(start, end, end, chain.mixed[0] === true, 'word')
         return chain.next
       }
       this.giveCompound(start, end + suffix, end + suffix)
@@ -127,7 +127,7 @@ class Version2Stream implements TokenStream {
     for (let i = 0; i < words; i++) {
       const start = starts[i] as number
       const end = ends[i] as number
-      const piece = { start, wordEnd: end, end, contraction: undefined, isMixed: mixed[i] === 1 }
+      const piece = { start, wordEnd: end, end, contraction: undefined, isMixed: mixed[i] === true }
       pieces.push(piece)
       if (i + 1 === words || !isApostrophe(text.charCodeAt(end))) continue
       const tailStart = starts[i + 1] as number
@@ -205,7 +205,7 @@ class Version2Stream implements TokenStream {
   /** A compound before its parts; none when it is too long. */
   private giveCompound(start: number, wordEnd: number, end: number): void {
     const term = compoundTerm(this.text.slice(start, wordEnd))
-    if (term) this.give(term, start, end, 'compound', false, this.position)
+    if (term !== undefined) this.give(term, start, end, 'compound', false, this.position)
   }
 
   private give(

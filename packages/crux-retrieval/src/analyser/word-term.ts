@@ -16,6 +16,9 @@ const LONGEST_KNOWN_UNITS = 32
 /** Shorter slices of a string are copies in this engine; others keep the whole text alive. */
 const LEAST_SLICE_UNITS = 13
 
+/** A few letters, such as the fillers of Hangul, are invisible and fold to nothing. */
+const WORDY = /[\p{L}\p{N}]/u
+
 /** Shared by all texts, as it holds nothing but what can be found again. */
 let known: Map<string, WordTerm> | undefined
 
@@ -31,14 +34,16 @@ export function wordTerm(word: string): WordTerm {
   return term
 }
 
-/** The term of a compound, folded; undefined when it is too long to be one. */
+/** The term of a compound, folded; undefined when it is too long to be one or nothing is left. */
 export function compoundTerm(compound: string): string | undefined {
   const folded = foldCase(compound)
-  return cutTerm(folded).length < folded.length ? undefined : copied(folded)
+  if (cutTerm(folded).length < folded.length || !WORDY.test(folded)) return undefined
+  return copied(folded)
 }
 
 function findTerm(word: string): WordTerm {
   const folded = foldCase(word)
+  if (!WORDY.test(folded)) return { term: '', isStop: false }
   const cut = cutTerm(folded)
   const isStop = STOP_WORDS.has(folded)
   const isWhole = cut.length === folded.length
