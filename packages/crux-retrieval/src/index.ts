@@ -126,7 +126,11 @@ export {
   bm25LengthNorm,
   bm25TermFrequency,
 } from './lexical/bm25.js'
-export { createIndexBuilder, type IndexBuilder } from './lexical/index-builder.js'
+export {
+  createIndexBuilder,
+  type FilesWithWords,
+  type IndexBuilder,
+} from './lexical/index-builder.js'
 export { createLexicalIndex, DEFAULT_POSTING_BYTES } from './lexical/lexical-index.js'
 export type {
   DocPlace,

@@ -4,11 +4,18 @@ import {
   createDocReader,
   createIndexBuilder,
   createLexicalIndex,
+  createOrderGraph,
+  createVectorIndex,
+  type DocGraph,
+  type Embedder,
   type LexicalHit,
   type LexicalIndex,
+  SegmentWords,
   textToIndex,
+  type VectorIndex,
+  type WordSource,
 } from 'crux-retrieval'
-import { type Hashes, loadHashes, tenantHash } from 'crux-segment'
+import { type Hashes, loadHashes, openCcxf, openTrustedCcxi, tenantHash } from 'crux-segment'
 import { createMemorySegmentStore, type FrameInput } from 'crux-storage'
 import { createPauser, DEFAULT_TENANT } from 'crux-types'
 import { readTextLines } from './retrieval-lines.js'
@@ -25,7 +32,16 @@ export const SEGMENT_LIMITS: SegmentLimits = { docs: 65_536, text: 64 * 1024 * 1
 
 /** The documents of a collection, indexed, without their texts. */
 export interface BenchCorpus {
+  readonly hashes: Hashes
   readonly index: LexicalIndex
+  /** Words in order, when they were asked for. */
+  readonly words: WordSource
+  /** Documents of a group, in the order of the file. */
+  readonly graph: DocGraph
+  /** Vectors of all documents, when an embedder was given. */
+  readonly vectors: VectorIndex
+  /** Whether a document is of a tenant. */
+  isOf(tenant: string, segment: string, docId: number): boolean
   readonly docs: number
   readonly segments: number
   /** Size of all `.ccxi`. */
@@ -42,6 +58,10 @@ export interface BenchCorpus {
 export interface BenchCorpusOptions {
   readonly docsPath: string
   readonly limits?: SegmentLimits
+  /** Keep the words of each document in order; default false. */
+  readonly words?: boolean
+  /** Gives each document a vector. */
+  readonly embedder?: Embedder
   readonly signal?: AbortSignal
   /** Told bytes of the file, done and all. */
   readonly onProgress?: (done: number, of: number) => void
@@ -57,7 +77,7 @@ export interface BenchCorpusOptions {
 export async function loadBenchCorpus(options: BenchCorpusOptions): Promise<BenchCorpus> {
   const { docsPath, limits = SEGMENT_LIMITS, signal, onProgress } = options
   const { size } = await stat(docsPath)
-  const loading = new CorpusLoading(await loadHashes(), signal)
+  const loading = new CorpusLoading(await loadHashes(), options)
   const onBytes = (bytes: number): void => onProgress?.(bytes, size)
   const readDoc = createDocReader()
   let batch: CollectionDoc[] = []
@@ -83,17 +103,26 @@ export function tenantOf({ group }: { readonly group?: string }): string {
 
 class CorpusLoading implements BenchCorpus {
   readonly index: LexicalIndex
+  readonly words: WordSource
+  readonly graph = createOrderGraph()
+  readonly vectors = createVectorIndex()
+  private readonly wordsBySegment = new Map<string, SegmentWords>()
   private readonly ids = new Map<string, readonly string[]>()
+  private readonly tenants = new Map<string, readonly string[]>()
   docs = 0
   bytes = 0
   indexMs = 0
   sealMs = 0
 
   constructor(
-    private readonly hashes: Hashes,
-    private readonly signal: AbortSignal | undefined,
+    readonly hashes: Hashes,
+    private readonly options: Omit<BenchCorpusOptions, 'docsPath'>,
   ) {
     this.index = createLexicalIndex(hashes)
+    this.words = {
+      of: (segment) => this.wordsBySegment.get(segment),
+      all: () => this.wordsBySegment.values(),
+    }
   }
 
   get segments(): number {
@@ -104,34 +133,64 @@ class CorpusLoading implements BenchCorpus {
     return this.ids.get(segment)?.[docId]
   }
 
+  isOf(tenant: string, segment: string, docId: number): boolean {
+    return this.tenants.get(segment)?.[docId] === tenant
+  }
+
   async addSegment(docs: readonly CollectionDoc[]): Promise<void> {
     const key = `${this.segments}`
     this.ids.set(
       key,
       docs.map(({ id }) => id),
     )
+    this.tenants.set(key, docs.map(tenantOf))
     this.docs += docs.length
     const start = performance.now()
     const ccxi = await this.indexDocs(key, docs)
     this.indexMs += performance.now() - start
     this.bytes += ccxi?.length ?? 0
-    this.sealMs += await seal(docs, ccxi, this.signal)
+    await this.embedDocs(key, docs)
+    for (const [docId, doc] of docs.entries()) {
+      // Only a group says that its documents follow each other.
+      if (doc.group !== undefined) this.graph.append(tenantOf(doc), { segment: key, docId })
+    }
+    this.sealMs += await seal(docs, ccxi, this.options.signal)
   }
 
   private async indexDocs(
     key: string,
     docs: readonly CollectionDoc[],
   ): Promise<Uint8Array | undefined> {
-    const pause = createPauser({ signal: this.signal })
-    const builder = createIndexBuilder(this.hashes)
+    const pause = createPauser({ signal: this.options.signal })
+    const { words = false } = this.options
+    const builder = createIndexBuilder(this.hashes, { words })
     for (const [docId, doc] of docs.entries()) {
       const owner = tenantHash(tenantOf(doc), this.hashes)
       await builder.addInSlices(docId, textToIndex(doc), owner, docId, pause)
     }
-    const segmentSeq = this.segments
-    const ccxi = await builder.finishInSlices({ shardId: 0, segmentSeq, epoch: 1 }, pause)
-    if (ccxi !== undefined) await this.index.addSegmentInSlices(key, ccxi, pause)
-    return ccxi
+    const target = { shardId: 0, segmentSeq: this.segments, epoch: 1 }
+    const files = words
+      ? await builder.finishWithWordsInSlices(target, pause)
+      : { ccxi: await builder.finishInSlices(target, pause), ccxf: undefined }
+    if (files?.ccxi === undefined) return undefined
+    const reader = openTrustedCcxi(files.ccxi)
+    await this.index.addSegmentInSlices(key, reader, pause)
+    if (files.ccxf !== undefined) {
+      const opened = await openCcxf(files.ccxf, this.hashes, pause)
+      this.wordsBySegment.set(key, new SegmentWords(opened, reader, this.hashes))
+    }
+    return files.ccxi
+  }
+
+  private async embedDocs(key: string, docs: readonly CollectionDoc[]): Promise<void> {
+    const { embedder, signal } = this.options
+    if (embedder === undefined) return
+    const rows = await embedder.embed(docs.map(textToIndex), signal)
+    const dim = rows[0]?.length ?? 0
+    const vectors = new Float32Array(rows.length * dim)
+    for (const [row, vector] of rows.entries()) vectors.set(vector, row * dim)
+    const docIds = Uint32Array.from(docs.keys())
+    await this.vectors.addSegmentInSlices(key, { dim, docIds, vectors }, createPauser({ signal }))
   }
 }
 

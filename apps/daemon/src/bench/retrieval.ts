@@ -1,8 +1,15 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import {
   type CollectionQuery,
+  createFusedSearch,
+  createLocalHashEmbedder,
   createQueryReader,
+  type DocPlace,
+  type Embedder,
+  type FusedSearch,
   gradeQueries,
+  type LexicalIndex,
+  type LexicalQuery,
   type RankIds,
   summariseTimes,
   timeQueries,
@@ -23,7 +30,7 @@ export interface RetrievalBenchOptions {
   readonly docsPath: string
   /** Judged queries, one JSON object a line: `{id, text, group?, class?, rels}`. */
   readonly queriesPath: string
-  /** How to rank; `bm25` is the only way there is. */
+  /** How to rank: one of {@link BENCH_MODES}. */
   readonly mode: string
   /** How to cut a large collection; default 65,536 documents or 64 Mi characters a segment. */
   readonly limits?: SegmentLimits
@@ -42,7 +49,7 @@ export interface RetrievalBenchStep {
 
 /** One line of results; member names are what scripts read. */
 export interface RetrievalBenchResult {
-  readonly mode: 'bm25'
+  readonly mode: BenchMode
   readonly docs: number
   readonly queries: number
   /** From texts in memory to an index that answers, over all segments. */
@@ -77,6 +84,14 @@ const PASSES = 5
 const HITS = 10
 
 /**
+ * The ways of ranking that can be measured. `dense` compares vectors of the local hash embedder, since
+ * no model is at hand; `fused` compares none.
+ */
+export const BENCH_MODES = ['bm25', 'dense', 'fused'] as const
+
+export type BenchMode = (typeof BENCH_MODES)[number]
+
+/**
  * Measure the ranking of a test collection. Each group is a tenant of one index.
  *
  * The index is built first, before anything else has warmed the code up: called once, early, in a
@@ -90,22 +105,25 @@ export async function runRetrievalBench(
   options: RetrievalBenchOptions,
 ): Promise<RetrievalBenchResult> {
   const { mode, signal, onProgress } = options
-  if (mode !== 'bm25') {
+  if (!isBenchMode(mode)) {
     throw new CruxError<RetrievalBenchErrorCode>(
       'BENCH_MODE_UNKNOWN',
-      `mode '${mode}' cannot be measured yet; use --mode bm25`,
+      `mode '${mode}' cannot be measured; use --mode ${BENCH_MODES.join(', ')}`,
       { data: { mode } },
     )
   }
   requireWhole('passes', options.passes ?? PASSES, 1)
   const queries = await readQueries(options.queriesPath, signal)
+  const embedder = createLocalHashEmbedder()
   const corpus = await loadBenchCorpus({
     docsPath: options.docsPath,
+    words: mode === 'fused',
+    ...(mode === 'dense' && { embedder }),
     ...(options.limits && { limits: options.limits }),
     ...(signal && { signal }),
     onProgress: (done, of) => onProgress?.({ part: 'index', done, of }),
   })
-  const measures = await measure(queries, searchOf(corpus), options)
+  const measures = await measure(queries, searchOf(mode, corpus, embedder), options)
   const { docs, segments, bytes, indexMs, sealMs } = corpus
   const { classes, max_block_ms, ...ranking } = measures
   return {
@@ -137,12 +155,32 @@ async function readQueries(
   return queries
 }
 
-function searchOf(corpus: BenchCorpus): RankIds {
-  return async (query) => {
-    const asked = { query: query.text, tenant: tenantOf(query), limit: HITS }
-    const { hits } = await corpus.index.search(asked)
-    return hits.flatMap((hit) => corpus.idOf(hit) ?? [])
+function isBenchMode(mode: string): mode is BenchMode {
+  return BENCH_MODES.some((known) => known === mode)
+}
+
+function searchOf(mode: BenchMode, corpus: BenchCorpus, embedder: Embedder): RankIds {
+  const idsOf = (hits: readonly DocPlace[]) => hits.flatMap((hit) => corpus.idOf(hit) ?? [])
+  if (mode === 'dense') {
+    return async ({ text, ...query }) => {
+      const tenant = tenantOf(query)
+      const [vector] = await embedder.embed([text])
+      if (vector === undefined) return []
+      const allow = (segment: string) => (docId: number) => corpus.isOf(tenant, segment, docId)
+      return idsOf((await corpus.vectors.search(vector, { limit: HITS, allow })).hits)
+    }
   }
+  const { search } =
+    mode === 'fused' ? boundSearch(createFusedSearch(corpus)) : boundSearch(corpus.index)
+  return async ({ text, ...query }) =>
+    idsOf((await search({ query: text, tenant: tenantOf(query), limit: HITS })).hits)
+}
+
+/** What `bm25` and `fused` have in common. */
+function boundSearch(source: FusedSearch | LexicalIndex): {
+  search(query: LexicalQuery): Promise<{ readonly hits: readonly DocPlace[] }>
+} {
+  return { search: (query) => source.search(query) }
 }
 
 type Measures = Pick<

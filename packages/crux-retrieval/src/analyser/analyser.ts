@@ -48,6 +48,17 @@ export interface Analyser {
   stream(text: string): TokenStream
 }
 
+/**
+ * What a compound counts in a query. Less than a word: it stands beside its parts, which count as well,
+ * and puts the exact form first without drowning the other words.
+ */
+const COMPOUND_WEIGHT = 0.5
+
+/** What a token counts in a query: 1 for most. */
+export function queryWeight({ kind }: Token): number {
+  return kind === 'compound' ? COMPOUND_WEIGHT : 1
+}
+
 /** Version of the analyser for new indexes. */
 export const DEFAULT_ANALYSER_VERSION = 2
 

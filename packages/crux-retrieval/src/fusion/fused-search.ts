@@ -1,6 +1,11 @@
 import { type Hashes, tenantHash } from 'crux-segment'
 import { createPauser, type Pause } from 'crux-types'
-import { analyserOf, DEFAULT_ANALYSER_VERSION, type Token } from '../analyser/analyser.js'
+import {
+  analyserOf,
+  DEFAULT_ANALYSER_VERSION,
+  queryWeight,
+  type Token,
+} from '../analyser/analyser.js'
 import { bm25Idf } from '../lexical/bm25.js'
 import type {
   LexicalDoc,
@@ -149,7 +154,7 @@ class LaneFusion implements FusedSearch {
   ): Promise<Expansion> {
     const own = tokens
       .filter(({ isStop }) => !isStop)
-      .map(({ term, kind }) => ({ term, weight: kind === 'compound' ? 0.5 : 1 }))
+      .map((token) => ({ term: token.term, weight: queryWeight(token) }))
     if (own.length === 0 || weights.bm25 === 0) return { all: own, isMore: false, similar: [] }
     const feedback: WeightedTerm[] = []
     const speakers = best.slice(0, settings.feedbackDocs).flatMap((hit) => {

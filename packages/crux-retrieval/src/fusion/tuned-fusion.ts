@@ -8,16 +8,16 @@ import type { FusionWeights } from './weights.js'
 export const TUNED_FUSION: { readonly weights: FusionWeights; readonly settings: FusionSettings } =
   {
     weights: { bm25: 0.3, graph: 0.3, dense: 0.1, sparse: 0.3 },
-  settings: {
-    pool: 120,
-    feedbackDocs: 5,
-    feedbackTerms: 30,
-    feedbackWeight: 0.6,
-    coverage: 0.3,
-    contentPairs: 0.25,
-    textPairs: 0.15,
-    similarTerms: 0.6,
-    hops: 3,
-    leastConfidence: 0.3,
-  },
-}
+    settings: {
+      pool: 120,
+      feedbackDocs: 5,
+      feedbackTerms: 30,
+      feedbackWeight: 0.6,
+      coverage: 0.3,
+      contentPairs: 0.25,
+      textPairs: 0.15,
+      similarTerms: 0.6,
+      hops: 3,
+      leastConfidence: 0.3,
+    },
+  }

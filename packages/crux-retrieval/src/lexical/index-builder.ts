@@ -12,6 +12,9 @@ import {
   type TermCollector,
 } from './term-collector.js'
 
+/** Files of an index whose builder kept the words. */
+export type FilesWithWords = Required<IndexFiles>
+
 /** Collects documents and gives the bytes of their index, once. */
 export interface IndexBuilder {
   /** Documents added so far. */
@@ -48,9 +51,9 @@ export interface IndexBuilder {
    *
    * @throws {CruxError} `INDEX_WITHOUT_WORDS`, `INDEX_FINISHED`, `INDEX_TOO_LARGE`.
    */
-  finishWithWords(target: IndexTarget): IndexFiles | undefined
+  finishWithWords(target: IndexTarget): FilesWithWords | undefined
   /** {@link finishWithWords} with pauses; the same bytes. */
-  finishWithWordsInSlices(target: IndexTarget, pause: Pause): Promise<IndexFiles | undefined>
+  finishWithWordsInSlices(target: IndexTarget, pause: Pause): Promise<FilesWithWords | undefined>
 }
 
 /**
@@ -116,20 +119,22 @@ class CollectingBuilder implements IndexBuilder {
     return (await this.collector.finishInSlices(target, pause)).ccxi
   }
 
-  finishWithWords(target: IndexTarget): IndexFiles | undefined {
+  finishWithWords(target: IndexTarget): FilesWithWords | undefined {
     this.requireWords()
     this.spend()
-    return this.docs === 0 ? undefined : this.collector.finish(target)
+    return this.docs === 0 ? undefined : withWords(this.collector.finish(target))
   }
 
   async finishWithWordsInSlices(
     target: IndexTarget,
     pause: Pause,
-  ): Promise<IndexFiles | undefined> {
+  ): Promise<FilesWithWords | undefined> {
     this.requireWords()
     this.spend()
-    return this.docs === 0 ? undefined : await this.collector.finishInSlices(target, pause)
+    if (this.docs === 0) return undefined
+    return withWords(await this.collector.finishInSlices(target, pause))
   }
+
   private startDoc(docId: number, frameOffset: number): void {
     this.requireOpen()
     requireU32('docId', docId)
@@ -164,6 +169,11 @@ class CollectingBuilder implements IndexBuilder {
       'this index builder keeps no words; create it with `words: true`',
     )
   }
+}
+
+function withWords({ ccxi, ccxf }: IndexFiles): FilesWithWords {
+  if (ccxf === undefined) throw new Error('a collector that keeps words gave none')
+  return { ccxi, ccxf }
 }
 
 /** Above every number of a document and every offset: the index counts both with 32 bits. */

@@ -1,5 +1,5 @@
 import type { Hashes } from 'crux-segment'
-import { DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
+import { DEFAULT_ANALYSER_VERSION, queryWeight, type Token } from '../analyser/analyser.js'
 import { countCandidates } from './count-candidates.js'
 import type {
   LexicalAnswer,
@@ -144,10 +144,8 @@ export class LexicalQueries {
   private count(main: AnalysedQuery, other: AnalysedQuery | undefined): CountedList[] {
     const counted: CountedList[] = []
     const id = this.nextQueryId()
-    for (const list of main.lists) if (list !== undefined) addCount(counted, list, 1, id)
-    if (other !== undefined) {
-      for (const list of other.lists) if (list !== undefined) addCount(counted, list, 1, id)
-    }
+    addCounts(counted, main, id)
+    if (other !== undefined) addCounts(counted, other, id)
     return counted
   }
 
@@ -221,6 +219,13 @@ export class LexicalQueries {
 }
 
 /** Marks on the lists tell whether one was met before: cheaper than a map of terms, and nothing waits meanwhile. */
+function addCounts(counted: CountedList[], { tokens, lists }: AnalysedQuery, id: number): void {
+  for (let i = 0; i < lists.length; i++) {
+    const list = lists[i]
+    if (list !== undefined) addCount(counted, list, queryWeight(tokens[i] as Token), id) // as many tokens
+  }
+}
+
 function addCount(counted: CountedList[], list: TermList, factor: number, id: number): void {
   if (list.queryId === id) {
     const known = counted[list.queryAt] as CountedList // where it was put below

@@ -1,7 +1,7 @@
 import { type Hashes, loadHashes } from 'crux-segment'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { analyserOf } from '../analyser/analyser.js'
+import { analyserOf, queryWeight } from '../analyser/analyser.js'
 import {
   type PlainDoc,
   type PlainSegment,
@@ -58,15 +58,17 @@ function scan(
   const scores = new Map<string, number>()
   for (const version of [1, 2] as const) {
     const ours = all.filter((doc) => doc.version === version)
-    for (const { term, isStop } of analyserOf(version).analyse(query)) {
-      if (isStop) continue
+    for (const token of analyserOf(version).analyse(query)) {
+      const { term } = token
+      if (token.isStop) continue
       const df = ours.filter(({ terms }) => terms.includes(term)).length
       const idf = Math.log((all.length - df + 0.5) / (df + 0.5) + 1)
       for (const { key, terms, tenant } of ours) {
         const tf = terms.filter((each) => each === term).length
         if (tf === 0 || tenant !== 'acme') continue
         const norm = 1.2 * (0.25 + (0.75 * terms.length) / mean)
-        scores.set(key, (scores.get(key) ?? 0) + (idf * tf * 2.2) / (tf + norm))
+        const share = (queryWeight(token) * idf * tf * 2.2) / (tf + norm)
+        scores.set(key, (scores.get(key) ?? 0) + share)
       }
     }
   }
@@ -187,7 +189,7 @@ describe('searchTerms', () => {
           const terms = analyserOf(2)
             .analyse(query)
             .filter(({ isStop }) => !isStop)
-            .map(({ term }) => ({ term, weight: 1 }))
+            .map((token) => ({ term: token.term, weight: queryWeight(token) }))
           const { hits, totalCandidates } = find(index, query)
           const found = index.searchTermsNow({ terms, tenant: 'acme', limit: 100 })
           expect(found).toEqual({ hits, totalCandidates, belowFloor: 0 })

@@ -21,7 +21,11 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
               demandOption: true,
               describe: 'Queries: {id, text, group?, class?, rels} a line',
             })
-            .option('mode', { type: 'string', default: 'bm25', describe: 'How to rank' })
+            .option('mode', {
+              type: 'string',
+              default: 'bm25',
+              describe: 'How to rank: bm25, dense or fused',
+            })
             .option('passes', { type: 'number', default: 5, describe: 'Timed passes' }),
         async (argv) => {
           // Loaded here, so that other commands start without it.
