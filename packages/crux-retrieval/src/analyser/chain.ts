@@ -130,7 +130,7 @@ function isInNumber(code: number): boolean {
   return code === 0x2e || code === 0x2c || code === 0x3b || code === 0x27
 }
 
-/** Cuts words at joiners, which UAX #29 leaves inside when letters are on both sides. */
+/** Cuts words at joiners, which UAX 29 leaves inside when letters are on both sides. */
 function endsWord(code: number, isNumber: boolean): boolean {
   if (code === 0x5f || code === 0x2bc) return true
   if (code === 0x2e || code === 0x3a || isApostrophe(code)) return !isNumber

@@ -1,5 +1,5 @@
 /**
- * Values of the Unicode property Word_Break, one number each (UAX #29, table 3). 0 is kept for "not
+ * Values of the Unicode property Word_Break, one number each (UAX 29, table 3). 0 is kept for "not
  * asked yet".
  */
 export const WORD_BREAK = {

@@ -23,7 +23,7 @@ const {
 } = WORD_BREAK
 
 /**
- * Places where a text may be cut between words by UAX #29, in UTF-16 units, ascending, both ends
+ * Places where a text may be cut between words by UAX 29, in UTF-16 units, ascending, both ends
  * included; none for an empty text.
  *
  * @see https://unicode.org/reports/tr29/#Word_Boundaries
