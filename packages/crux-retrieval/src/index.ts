@@ -1,5 +1,14 @@
 // What users of the index need of crux-segment, so that this package is enough by itself.
-export { type Hashes, loadHashes, tenantHash } from 'crux-segment'
+export {
+  type CcxfReader,
+  type CcxiReader,
+  type Hashes,
+  loadHashes,
+  openCcxf,
+  openCcxi,
+  openTrustedCcxi,
+  tenantHash,
+} from 'crux-segment'
 export { ANALYSER_VERSION, analyse } from './analyser/analyse.js'
 export {
   type Analyser,

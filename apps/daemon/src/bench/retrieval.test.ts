@@ -115,4 +115,13 @@ describe('runRetrievalBench', () => {
       code: 'COLLECTION_INVALID',
     })
   })
+
+  it.each(['dense', 'fused'] as const)('ranks by %s within the group', async (mode) => {
+    const files = await filesOf(DOCS, [
+      { id: 'q1', text: 'slices borrowed', group: 'one', rels: { a: 2 } },
+      { id: 'q2', text: 'slices', group: 'two', rels: { c: 1 } },
+    ])
+    const result = await runRetrievalBench({ ...files, mode, passes: 1 })
+    expect(result).toMatchObject({ mode, ndcg10: 1, recall10: 1 })
+  })
 })
