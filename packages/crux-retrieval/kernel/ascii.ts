@@ -74,12 +74,39 @@ export function isInNumber(at: usize): bool {
   return code === DOT || code === 0x2c || code === 0x3b || code === APOSTROPHE
 }
 
-/** Copy folded bytes: ASCII in lower case. Zeroes up to 16 bytes behind them. */
+const ONES: u64 = 0x0101010101010101
+const CASE_BITS: u64 = 0x2020202020202020
+/** The top bit of each of eight bytes. */
+export const TOP_BITS: u64 = 0x8080808080808080
+
+/** The top bit of each byte that is an ASCII letter. What follows a byte past ASCII may be wrong. */
+export function letterBits(bytes: u64): u64 {
+  return lowerBits(bytes | CASE_BITS) & ~bytes
+}
+
+/** The top bit of each byte that is a small ASCII letter, with the same reservation. */
+export function lowerBits(bytes: u64): u64 {
+  return (bytes + ONES * (0x80 - 0x61)) & ~(bytes + ONES * (0x80 - 0x7b)) & TOP_BITS
+}
+
+/** Copy bytes of ASCII with capitals made small. Zeroes 16 bytes behind them. */
 export function fold(to: usize, from: usize, bytes: usize): void {
-  for (let i: usize = 0; i < bytes; i++) {
-    const code = load<u8>(from + i)
-    store<u8>(to + i, load<u8>(kinds + <usize>code) === UPPER ? code | 0x20 : code)
+  for (let i: usize = 0; i < bytes; i += 8) {
+    const eight = load<u64>(from + i)
+    // A letter that is not small gets the bit that tells the cases apart.
+    store<u64>(to + i, eight | ((letterBits(eight) >> 2) & ~eight))
   }
   store<u64>(to + bytes, 0)
   store<u64>(to + bytes, 0, 8)
+}
+
+/** Whether all of some folded bytes, with zeroes behind them, are letters. */
+export function isAllLetters(at: usize, bytes: usize): bool {
+  let rest = bytes
+  let here = at
+  for (; rest > 8; rest -= 8) {
+    if (lowerBits(load<u64>(here)) !== TOP_BITS) return false
+    here += 8
+  }
+  return lowerBits(load<u64>(here)) === TOP_BITS >> ((8 - <u64>rest) << 3)
 }

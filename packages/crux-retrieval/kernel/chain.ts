@@ -2,6 +2,7 @@ import {
   ALPHANUMERIC,
   DIGIT,
   fold,
+  isAllLetters,
   isApostrophe,
   isInNumber,
   isLooseJoiner,
@@ -179,17 +180,12 @@ function addTerm(start: usize, end: usize): void {
   const bytes = min(end - start, MOST_TERM_BYTES)
   fold(wordBuffer, start, bytes)
   // A term that was cut is no word to stem.
-  const isEnglish = bytes === end - start && isAllLetters(bytes)
+  const isEnglish = bytes === end - start && isAllLetters(wordBuffer, bytes)
   addWord(
     bytes <= MOST_REMEMBERED
       ? recordOfShort(load<u64>(wordBuffer), load<u64>(wordBuffer, 8), <u32>bytes, isEnglish)
       : recordOfLong(<u32>bytes, isEnglish),
   )
-}
-
-function isAllLetters(bytes: usize): bool {
-  for (let at = wordBuffer; at < wordBuffer + bytes; at++) if (kindAt(at) !== LOWER) return false
-  return true
 }
 
 /** Bytes of `#` or `++` behind one letter, as in the names of languages. */

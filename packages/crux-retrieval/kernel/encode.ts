@@ -215,7 +215,10 @@ function endTerm(): void {
   const bytes = (<usize>docs) << 1
   extend(postingsEnd + 4 + bytes)
   store<u32>(postingsEnd, docs)
-  memory.copy(postingsEnd + 4, times, bytes)
+  if (docs > BLOCK) memory.copy(postingsEnd + 4, times, bytes)
+  // Calling out of the compiled code costs more than copying a short list.
+  else
+    for (let i: usize = 0; i < bytes; i += 2) store<u16>(postingsEnd + 4 + i, load<u16>(times + i))
   postingsEnd += 4 + bytes
   const entry = vocab + <usize>done * VOCAB_ENTRY_BYTES
   store<u32>(entry, <u32>(listStart - postings), 8)

@@ -48,7 +48,7 @@ export function writeBlock(at: usize, length: u32): usize {
 /** Bits of the value that stands at nine tenths of the sorted block; at least 1. */
 function chooseWidth(length: u32): u64 {
   if (length === 1) return <u64>max(32 - clz(load<u32>(deltas)), 1)
-  memory.fill(perWidth, 0, 33)
+  for (let at = perWidth; at < perWidth + 40; at += 8) store<u64>(at, 0)
   for (let i: u32 = 0; i < length; i++) {
     const counter = perWidth + <usize>(32 - clz(load<u32>(deltas + ((<usize>i) << 2))))
     store<u8>(counter, load<u8>(counter) + 1)

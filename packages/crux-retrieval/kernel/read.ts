@@ -1,4 +1,4 @@
-import { ALPHANUMERIC, kindAt, SPACE } from './ascii'
+import { ALPHANUMERIC, kindAt, letterBits, SPACE, TOP_BITS } from './ascii'
 import { readChain } from './chain'
 import { reserve } from './memory'
 import { addToken, addWord } from './terms-of-doc'
@@ -41,7 +41,8 @@ export function read(bytes: u32, isAscii: bool): bool {
   at = input
   end = input + <usize>bytes
   // Nothing that belongs to a word stands behind the text.
-  memory.fill(end, 0, SLACK_BYTES)
+  store<u64>(end, 0)
+  store<u64>(end, 0, 8)
   checked = isAscii ? end : at
   surplus = 0
   return resume()
@@ -69,9 +70,8 @@ export function addTokens(bytes: u32): void {
   }
 }
 
-const ONES: u64 = 0x0101010101010101
+/** The bit of each byte that tells small letters from capitals. */
 const CASE_BITS: u64 = 0x2020202020202020
-const TOP_BITS: u64 = 0x8080808080808080
 
 /**
  * Read up to where the text is checked. Words of up to 15 letters that stand between spaces,
@@ -112,12 +112,6 @@ function readAscii(): void {
     here += <usize>length + 1
   }
   at = min(here, stop)
-}
-
-/** The top bit of each byte that is an ASCII letter. What follows a byte past ASCII may be wrong. */
-function letterBits(bytes: u64): u64 {
-  const folded = bytes | CASE_BITS
-  return (folded + ONES * (0x80 - 0x61)) & ~(folded + ONES * (0x80 - 0x7b)) & ~bytes & TOP_BITS
 }
 
 /** The first byte past ASCII, from `at` on; else the end. */
