@@ -6,7 +6,7 @@ import { MOST_PARTS, splitIdentifier } from './split-identifier.js'
 import { STOP_CONTRACTIONS } from './stop-words.js'
 import { utf8Length } from './utf8-length.js'
 import { CLASS_MASK, characterClass, IS_UNSPACED, WORD_BREAK } from './word-break-classes.js'
-import { compoundTerm, wordTerm } from './word-term.js'
+import { characterTerm, compoundTerm, wordTerm } from './word-term.js'
 
 /** Version 2: words of every script, English stems, identifiers whole and in parts. */
 export const analyserVersion2: Analyser = {
@@ -82,13 +82,12 @@ class Version2Stream implements TokenStream {
     const { text, chain } = this
     chain.isAscii = false
     const end = characterEnd(text, start)
-    const isPair = end < text.length && isUnspaced(text, end)
-    const term = cutTerm(foldCase(text.slice(start, end)))
+    const term = characterTerm(text.slice(start, end))
     const position = this.position++
     this.give(term, start, end, 'word', false, position)
-    if (isPair) {
+    if (end < text.length && isUnspaced(text, end)) {
       const pairEnd = characterEnd(text, end)
-      const pair = cutTerm(foldCase(text.slice(start, pairEnd)))
+      const pair = cutTerm(term + characterTerm(text.slice(end, pairEnd)))
       this.give(pair, start, pairEnd, 'gram', false, position)
     }
     return end

@@ -21,6 +21,7 @@ const WORDY = /[\p{L}\p{N}]/u
 
 /** Shared by all texts, as it holds nothing but what can be found again. */
 let known: Map<string, WordTerm> | undefined
+let knownCharacters: Map<string, string> | undefined
 
 /** The term of a word as it stands in a text, and whether it is a stop word. */
 export function wordTerm(word: string): WordTerm {
@@ -39,6 +40,18 @@ export function compoundTerm(compound: string): string | undefined {
   const folded = foldCase(compound)
   if (cutTerm(folded).length < folded.length || !WORDY.test(folded)) return undefined
   return copied(folded)
+}
+
+/** The term of one character of a script without spaces, with its marks. */
+export function characterTerm(character: string): string {
+  knownCharacters ??= new Map()
+  const found = knownCharacters.get(character)
+  if (found !== undefined) return found
+  const term = copied(cutTerm(foldCase(character)))
+  if (character.length > LONGEST_KNOWN_UNITS) return term
+  if (knownCharacters.size >= MOST_KNOWN_WORDS) knownCharacters.clear()
+  knownCharacters.set(copied(character), term)
+  return term
 }
 
 function findTerm(word: string): WordTerm {
