@@ -57,8 +57,9 @@ export interface IndexBuilder {
 }
 
 /**
- * Start an index of one segment's documents. It takes about 1 MiB, and 2 to 4 bytes per posting
- * (one term in one document) besides 100 per term; 4 more per word of text with `words`.
+ * Start an index of one segment's documents. It takes 1 MiB, 3 to 4 bytes per posting (one term in
+ * one document) and about 70 per term; `words` adds 4 bytes per word of text, and the end the size
+ * of the file.
  *
  * @param options.analyserVersion - Rules by which texts become terms; default 2, several times
  *   faster than 1.
