@@ -115,7 +115,7 @@ export {
   withWeights,
 } from './fusion/weights.js'
 export { createSearch } from './in-memory/create-search.js'
-export { MOST_HIGHLIGHTS, type TextRange } from './in-memory/match-text.js'
+export { MOST_HIGHLIGHTS, type TextRange } from './in-memory/highlights.js'
 export type {
   AddProgress,
   CreateSearchOptions,

@@ -7,11 +7,11 @@ import { type FusionWeights, withWeights } from '../fusion/weights.js'
 import type { DocPlace, LexicalAnswer, LexicalIndex } from '../lexical/lexical-types.js'
 import { runInSlices } from '../lexical/term-collector.js'
 import { createGroupGraph } from './group-graph.js'
-import { findHighlights, readQueryTerms } from './match-text.js'
 import type { MemoryCorpus } from './memory-corpus.js'
 import { ALL_TEXTS, ownerOf } from './memory-segments.js'
+import { QueryTerms } from './query-terms.js'
 import type { SearchAnswer, SearchHit, SearchOptions } from './search-types.js'
-import { DEFAULT_SNIPPET_LENGTH, findSnippet, requireSnippetLength } from './snippet.js'
+import { DEFAULT_SNIPPET_LENGTH, markText, requireSnippetLength } from './snippet.js'
 
 /** Answers the queries over one corpus; keeps what its fused searches learn. */
 export interface QueryAnswerer<Fields> {
@@ -122,24 +122,29 @@ class CorpusAnswerer<Fields> implements QueryAnswerer<Fields> {
 async function markWords<Fields>(
   hits: readonly SearchHit<Fields>[],
   query: string,
-  { snippet, highlight, signal }: SearchOptions,
+  { snippet, highlight = false, signal }: SearchOptions,
 ): Promise<readonly SearchHit<Fields>[]> {
   const wantsSnippet = snippet !== undefined && snippet !== false
-  const wantsHighlights = highlight === true
-  if (hits.length === 0 || !(wantsSnippet || wantsHighlights)) return hits
+  if (hits.length === 0 || !(wantsSnippet || highlight)) return hits
   const pause = createPauser({ signal })
-  const terms = await runInSlices(readQueryTerms(query), pause)
+  const terms = await runInSlices(QueryTerms.of(query), pause)
+  const wanted = {
+    highlights: highlight,
+    ...(wantsSnippet && { snippetLength: lengthOf(snippet) }),
+  }
   const marked: SearchHit<Fields>[] = []
   for (const hit of hits) {
     const { text, title } = hit
-    const rangesOf = (part: string) => runInSlices(findHighlights(part, terms), pause)
+    const marks = await runInSlices(markText(text, terms, wanted), pause)
+    const ofTitle =
+      highlight && title !== undefined
+        ? await runInSlices(markText(title, terms, { highlights: true }), pause)
+        : undefined
     marked.push({
       ...hit,
-      ...(wantsSnippet && {
-        snippet: await runInSlices(findSnippet(text, terms, lengthOf(snippet)), pause),
-      }),
-      ...(wantsHighlights && { highlights: await rangesOf(text) }),
-      ...(wantsHighlights && title !== undefined && { titleHighlights: await rangesOf(title) }),
+      ...(marks.snippet !== undefined && { snippet: marks.snippet }),
+      ...(marks.highlights !== undefined && { highlights: marks.highlights }),
+      ...(ofTitle?.highlights !== undefined && { titleHighlights: ofTitle.highlights }),
     })
   }
   return marked

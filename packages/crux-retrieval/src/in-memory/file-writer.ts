@@ -8,20 +8,22 @@ const TWO_32 = 2 ** 32
 
 /** Writes the parts of a file one after the other, little-endian. */
 export class FileWriter {
-  readonly bytes: Buffer<ArrayBuffer>
+  readonly bytes: Uint8Array
   /** Where the next part goes. */
   at = 0
+  private readonly buffer: Buffer
 
   constructor(sizeBytes: number) {
-    this.bytes = Buffer.alloc(sizeBytes)
+    this.bytes = new Uint8Array(sizeBytes)
+    this.buffer = Buffer.from(this.bytes.buffer)
   }
 
   u8(value: number): void {
-    this.at = this.bytes.writeUInt8(value, this.at)
+    this.at = this.buffer.writeUInt8(value, this.at)
   }
 
   u32(value: number): void {
-    this.at = this.bytes.writeUInt32LE(value, this.at)
+    this.at = this.buffer.writeUInt32LE(value, this.at)
   }
 
   u64(value: number): void {
@@ -30,23 +32,23 @@ export class FileWriter {
   }
 
   u16At(at: number, value: number): void {
-    this.bytes.writeUInt16LE(value, at)
+    this.buffer.writeUInt16LE(value, at)
   }
 
   u32At(at: number, value: number): void {
-    this.bytes.writeUInt32LE(value, at)
+    this.buffer.writeUInt32LE(value, at)
   }
 
   u64At(at: number, value: number): void {
-    this.bytes.writeUInt32LE(value % TWO_32, at)
-    this.bytes.writeUInt32LE(Math.floor(value / TWO_32), at + 4)
+    this.buffer.writeUInt32LE(value % TWO_32, at)
+    this.buffer.writeUInt32LE(Math.floor(value / TWO_32), at + 4)
   }
 
   /** A text with its length: UTF-8, or UTF-16 where a lone surrogate would be lost. */
   text(text: string): void {
     const isUtf8 = isWellFormed(text)
     const start = this.at + LENGTH_BYTES
-    const length = this.bytes.write(text, start, isUtf8 ? 'utf8' : 'utf16le')
+    const length = this.buffer.write(text, start, isUtf8 ? 'utf8' : 'utf16le')
     this.u32(isUtf8 ? length : length + IS_UTF16)
     this.at = start + length
   }

@@ -57,9 +57,7 @@ export class MemoryCorpus<Fields> {
     // What is under way may have begun before the last text was added; then once more is enough.
     for (let round = 0; round < 2; round++) {
       if (this.working === undefined && !this.isWorkDue()) break
-      this.working ??= this.work().finally(() => {
-        this.working = undefined
-      })
+      this.working ??= this.startWork()
       await untilAborted(this.working, signal)
     }
     this.segments.hideGone()
@@ -67,6 +65,15 @@ export class MemoryCorpus<Fields> {
 
   private isWorkDue(): boolean {
     return this.texts.waiting.size > 0 || this.segments.parts().some(({ isDue }) => isDue)
+  }
+
+  private startWork(): Promise<void> {
+    const work = this.work().finally(() => {
+      this.working = undefined
+    })
+    // Whoever waits for it is told, and whoever comes next tries again; nobody may be left to wait.
+    work.catch(() => {})
+    return work
   }
 
   private async work(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Hashes } from 'crux-segment'
 import type { LaneScores } from '../fusion/fused-types.js'
 import type { FusionWeights } from '../fusion/weights.js'
 import type { LexicalCoverage } from '../lexical/lexical-types.js'
-import type { TextRange } from './match-text.js'
+import type { TextRange } from './highlights.js'
 import type { Snippet } from './snippet.js'
 
 /** What may stand beside a text. */

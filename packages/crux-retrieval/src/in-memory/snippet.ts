@@ -1,11 +1,7 @@
 import { runNow, type Steps } from '../lexical/term-collector.js'
-import {
-  eachToken,
-  findHighlights,
-  type QueryTerms,
-  readQueryTerms,
-  type TextRange,
-} from './match-text.js'
+import { BestWindow } from './best-window.js'
+import { Highlights, type TextRange } from './highlights.js'
+import { isSpace, QueryTerms } from './query-terms.js'
 import { cutAtWords } from './word-cuts.js'
 
 /** A stretch of a text that says what it has to do with a query. */
@@ -42,7 +38,9 @@ export function snippet(
 ): Snippet {
   const { length = DEFAULT_SNIPPET_LENGTH } = options
   requireSnippetLength(length)
-  return runNow(findSnippet(text, runNow(readQueryTerms(query)), length))
+  const terms = runNow(QueryTerms.of(query))
+  const marks = runNow(markText(text, terms, { snippetLength: length }))
+  return marks.snippet ?? { text, highlights: [], start: 0, end: text.length }
 }
 
 /** @throws {RangeError} When the length of a snippet is out of range. */
@@ -51,19 +49,39 @@ export function requireSnippetLength(length: number): void {
   throw new RangeError(`snippet length: expected an integer from 8, got ${length}`)
 }
 
-/** {@link snippet} of known terms, yielding where a pause may be taken. */
-export function* findSnippet(text: string, query: QueryTerms, length: number): Steps<Snippet> {
-  if (text.length <= length) return yield* snippetOf(text, query, { start: 0, end: text.length })
-  const room = length - 2 * ELLIPSIS.length
-  const best = new BestWindow(query, room)
-  if (query.terms.size > 0) {
-    yield* eachToken(text, (token) => {
-      const term = token.isStop ? undefined : query.terms.get(token.term)
-      if (term !== undefined) best.take(term, token.start, token.end)
-      return true
+/** What to find in a text. */
+export interface WantedMarks {
+  /** Length of the snippet; undefined for none. */
+  readonly snippetLength?: number | undefined
+  readonly highlights?: boolean
+}
+
+/** Where the words of a query stand in a text, as far as it is asked for. */
+export interface TextMarks {
+  readonly snippet: Snippet | undefined
+  readonly highlights: readonly TextRange[] | undefined
+}
+
+/** Look for the words of a query in a text, reading it once; yields where a pause may be taken. */
+export function* markText(text: string, query: QueryTerms, wanted: WantedMarks): Steps<TextMarks> {
+  const { snippetLength: length } = wanted
+  const room = length === undefined ? 0 : length - 2 * ELLIPSIS.length
+  const window =
+    length === undefined || text.length <= length ? undefined : new BestWindow(query, room)
+  const highlights = wanted.highlights === true ? new Highlights(query) : undefined
+  if (query.terms.size > 0 && (window !== undefined || highlights !== undefined)) {
+    yield* query.find(text, (token) => {
+      window?.take(token)
+      highlights?.take(token)
+      return window !== undefined || highlights?.isFull === false
     })
   }
-  return yield* snippetOf(text, query, cutAtWords(text, best.range, room))
+  const range =
+    window === undefined ? { start: 0, end: text.length } : cutAtWords(text, window.range, room)
+  return {
+    snippet: length === undefined ? undefined : yield* snippetOf(text, query, range),
+    highlights: highlights?.ranges,
+  }
 }
 
 function* snippetOf(text: string, query: QueryTerms, { start, end }: TextRange): Steps<Snippet> {
@@ -74,7 +92,8 @@ function* snippetOf(text: string, query: QueryTerms, { start, end }: TextRange):
   const shift = from - start + before.length
   const last = before.length + end - start
   const highlights: TextRange[] = []
-  for (const range of yield* findHighlights(text.slice(from, to), query)) {
+  const near = yield* markText(text.slice(from, to), query, { highlights: true })
+  for (const range of near.highlights ?? []) {
     const clipped = {
       start: Math.max(range.start + shift, before.length),
       end: Math.min(range.end + shift, last),
@@ -97,63 +116,4 @@ function spaceAfter(text: string, at: number): number {
   const most = Math.min(at + CONTEXT, text.length)
   for (let to = at; to < most; to++) if (isSpace(text.charCodeAt(to))) return to
   return most === text.length ? most : at
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d)
-}
-
-interface Match extends TextRange {
-  readonly term: number
-}
-
-/** Finds the best window over the matches of a text as they come. */
-class BestWindow {
-  range: TextRange = { start: 0, end: 0 }
-  private bestTerms = 0
-  private bestMatches = 0
-  /** Matches of the window at hand, from `first` on. */
-  private matches: Match[] = []
-  private first = 0
-  private terms = 0
-  private readonly counts: Uint32Array
-
-  constructor(
-    { terms }: QueryTerms,
-    private readonly room: number,
-  ) {
-    this.counts = new Uint32Array(terms.size)
-  }
-
-  take(term: number, start: number, end: number): void {
-    this.matches.push({ term, start, end })
-    if (this.add(term, 1) === 1) this.terms += 1
-    let first = this.matches[this.first]
-    // One match alone may be longer than the room.
-    while (first !== undefined && end - first.start > this.room && first.start < start) {
-      if (this.add(first.term, -1) === 0) this.terms -= 1
-      this.first += 1
-      first = this.matches[this.first]
-    }
-    if (this.first > 256) {
-      this.matches = this.matches.slice(this.first)
-      this.first = 0
-    }
-    if (first === undefined) return
-    const matches = this.matches.length - this.first
-    const better =
-      this.terms - this.bestTerms ||
-      matches - this.bestMatches ||
-      this.range.end - this.range.start - (end - first.start)
-    if (better <= 0) return
-    this.bestTerms = this.terms
-    this.bestMatches = matches
-    this.range = { start: first.start, end }
-  }
-
-  private add(term: number, change: number): number {
-    const count = (this.counts[term] as number) + change // one count per term
-    this.counts[term] = count
-    return count
-  }
 }

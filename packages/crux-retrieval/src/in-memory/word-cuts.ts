@@ -1,4 +1,4 @@
-import type { TextRange } from './match-text.js'
+import type { TextRange } from './highlights.js'
 
 /** Text looked at beside a cut. */
 const CONTEXT = 64

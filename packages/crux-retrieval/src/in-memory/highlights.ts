@@ -1,5 +1,4 @@
-import { analyserOf, DEFAULT_ANALYSER_VERSION, type Token } from '../analyser/analyser.js'
-import type { Steps } from '../lexical/term-collector.js'
+import type { FoundToken, QueryTerms } from './query-terms.js'
 
 /** A stretch of a text, in UTF-16 units; `end` is exclusive. */
 export interface TextRange {
@@ -7,64 +6,15 @@ export interface TextRange {
   readonly end: number
 }
 
-/** The words of a query, to be looked for in texts. */
-export interface QueryTerms {
-  /** Terms that are scored, numbered from 0. */
-  readonly terms: ReadonlyMap<string, number>
-  /** Words that are matched only between others. */
-  readonly stops: ReadonlySet<string>
-}
-
-/** UTF-16 units analysed between two looks at the clock. */
-const SLICE = 4096
-
 /** Most ranges that are given for one text. */
 export const MOST_HIGHLIGHTS = 10_000
 
-/** The terms of a query. */
-export function* readQueryTerms(query: string): Steps<QueryTerms> {
-  const terms = new Map<string, number>()
-  const stops = new Set<string>()
-  yield* eachToken(query, ({ term, isStop }) => {
-    if (isStop) stops.add(term)
-    else if (!terms.has(term)) terms.set(term, terms.size)
-    return true
-  })
-  return { terms, stops }
-}
-
 /**
- * Where words of the query stand in a text, in order; those that touch or overlap are one range. A
- * stop word counts where it stands between words that match, with nothing but such words between.
- *
- * @param most - Ranges after which no more are looked for.
+ * Finds where words of a query stand in a text, from its tokens as they come: in order, and as one
+ * range where they touch or overlap. A stop word counts where it stands between words that match,
+ * with nothing but such words between.
  */
-export function* findHighlights(
-  text: string,
-  query: QueryTerms,
-  most: number = MOST_HIGHLIGHTS,
-): Steps<readonly TextRange[]> {
-  const found = new Highlights(query)
-  if (query.terms.size > 0) {
-    yield* eachToken(text, (token) => {
-      found.take(token)
-      return found.ranges.length <= most
-    })
-  }
-  return found.ranges.slice(0, most)
-}
-
-/** Give the tokens of a text to `take` until it returns false. */
-export function* eachToken(text: string, take: (token: Token) => boolean): Steps<void> {
-  const stream = analyserOf(DEFAULT_ANALYSER_VERSION).stream(text)
-  let isWanted = true
-  const takeWanted = (token: Token) => {
-    if (isWanted) isWanted = take(token)
-  }
-  while (stream.read(SLICE, takeWanted) && isWanted) yield
-}
-
-class Highlights {
+export class Highlights {
   readonly ranges: { start: number; end: number }[] = []
   /** Stop words behind a match, which count once another match follows. */
   private between: TextRange[] = []
@@ -75,7 +25,13 @@ class Highlights {
 
   constructor(private readonly query: QueryTerms) {}
 
-  take(token: Token): void {
+  /** Whether there are {@link MOST_HIGHLIGHTS}, and no more are taken. */
+  get isFull(): boolean {
+    return this.ranges.length === MOST_HIGHLIGHTS
+  }
+
+  take(token: FoundToken): void {
+    if (this.isFull) return
     const { term, kind, isStop, end, position } = token
     const isMatch = !isStop && this.query.terms.has(term)
     if (kind === 'compound' || kind === 'gram') {
@@ -110,6 +66,6 @@ class Highlights {
   private put({ start, end }: TextRange): void {
     const last = this.ranges.at(-1)
     if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-    else this.ranges.push({ start, end })
+    else if (!this.isFull) this.ranges.push({ start, end })
   }
 }
