@@ -30,7 +30,7 @@ const LIMIT = 10
 const allow = (): true => true
 
 /**
- * Search a set both ways, one query at a time and in one go, after a pass to warm up.
+ * Search a set both ways in turns, one query at a time and in one go, after some to warm up.
  *
  * @param options.candidates - Vectors compared by an approximate search; by default the index's own choice.
  */
@@ -50,12 +50,19 @@ export async function measureVectors(
   await approximate.prepare()
   const encodeMs = processorMs() - started
   const { candidates } = options
-  const reference = searchAll(exact, queries, {})
-  const found = searchAll(approximate, queries, { candidates })
-  const recalls = reference.hits.map((nearest, i) => {
-    const docs = new Set(found.hits[i])
+  const searchBoth = (query: Float32Array) => ({
+    reference: timeSearch(exact, query, {}),
+    found: timeSearch(approximate, query, { candidates }),
+  })
+  for (const query of queries.slice(0, WARM_UP)) searchBoth(query)
+  const answers = queries.map(searchBoth)
+  const recalls = answers.map(({ reference, found }) => {
+    const docs = new Set(found.docs)
+    const { docs: nearest } = reference
     return nearest.length === 0 ? 1 : nearest.filter((doc) => docs.has(doc)).length / nearest.length
   })
+  const exactMs = answers.map(({ reference }) => reference.ms)
+  const approximateMs = answers.map(({ found }) => found.ms)
   return {
     name,
     vectors: docIds.length,
@@ -63,9 +70,9 @@ export async function measureVectors(
     queries: queries.length,
     recall10: recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length,
     worstRecall10: Math.min(...recalls),
-    exactP50Ms: percentile(reference.ms, 0.5),
-    approximateP50Ms: percentile(found.ms, 0.5),
-    approximateP95Ms: percentile(found.ms, 0.95),
+    exactP50Ms: percentile(exactMs, 0.5),
+    approximateP50Ms: percentile(approximateMs, 0.5),
+    approximateP95Ms: percentile(approximateMs, 0.95),
     addMs,
     encodeMs,
     vectorBytes,
@@ -75,22 +82,14 @@ export async function measureVectors(
 
 const WARM_UP = 20
 
-function searchAll(
+function timeSearch(
   index: VectorIndex,
-  queries: readonly Float32Array[],
+  query: Float32Array,
   options: { readonly candidates?: number | undefined },
-): { readonly ms: number[]; readonly hits: number[][] } {
-  const search = (query: Float32Array): number[] =>
-    index.searchNow(query, { limit: LIMIT, allow, ...options }).hits.map(({ docId }) => docId)
-  for (const query of queries.slice(0, WARM_UP)) search(query)
-  const ms: number[] = []
-  const hits = queries.map((query) => {
-    const started = processorMs()
-    const found = search(query)
-    ms.push(processorMs() - started)
-    return found
-  })
-  return { ms, hits }
+): { readonly ms: number; readonly docs: readonly number[] } {
+  const started = processorMs()
+  const { hits } = index.searchNow(query, { limit: LIMIT, allow, ...options })
+  return { ms: processorMs() - started, docs: hits.map(({ docId }) => docId) }
 }
 
 function timeMs(work: () => void): number {
