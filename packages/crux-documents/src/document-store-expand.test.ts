@@ -97,11 +97,11 @@ describe.each(BACKENDS)('expand on %s', (_name, backend) => {
     await documents.ingest(ANONYMOUS, request({ documents: [text('a', 'mine')] }))
     await documents.ingest(
       ANONYMOUS,
-      request({ tenant: 'rival', documents: [text('a', 'theirs')] }),
+      request({ tenant: 'rival', documents: [text('a', 'an otter')] }),
     )
     const { hits } = await documents.search(ANONYMOUS, {
       tenant: 'rival',
-      query: 'theirs',
+      query: 'otter',
       limit: 1,
     })
     const theirs = hits[0]?.chunkRef ?? ''

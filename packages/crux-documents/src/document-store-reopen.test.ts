@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { chunkMarkdown, chunkText } from './chunker/chunker.js'
 import { altered, BACKENDS, find, openOn, request, text } from './testing/document-stores.js'
 
+const ANIMALS = 'adder badger civet dingo ermine ferret gibbon hyena ibis jackal'.split(' ')
+
 describe.each(BACKENDS)('openDocumentStore again on %s', (_name, backend) => {
   it('gives the same handles after a restart (RET-11.10-handle-stateless)', async () => {
     const { segments, reopen } = await backend.open()
@@ -106,13 +108,13 @@ describe.each(BACKENDS)('openDocumentStore again on %s', (_name, backend) => {
             ...one,
             remove,
             documents: one.documents.map(({ docId, words }) =>
-              text(docId, ...words.map((word) => `word${word} in ${docId}`)),
+              text(docId, ...words.map((word) => `${ANIMALS[word]} in ${docId}`)),
             ),
           })
           const key = (docId: string) => `${one.tenant}/${one.corpus}/${docId}`
           for (const docId of remove) model.delete(key(docId))
           for (const { docId, words } of one.documents) {
-            const passages = words.map((word) => `word${word} in ${docId}`)
+            const passages = words.map((word) => `${ANIMALS[word]} in ${docId}`)
             if (passages.length > 0) model.set(key(docId), passages)
           }
           if (restart) {
@@ -125,8 +127,10 @@ describe.each(BACKENDS)('openDocumentStore again on %s', (_name, backend) => {
           for (let word = 0; word < 10; word++) {
             const expected = owned
               .flatMap(([, passages]) => passages)
-              .filter((passage) => passage.startsWith(`word${word} `))
-            expect((await find(documents, `word${word}`, tenant)).sort()).toEqual(expected.sort())
+              .filter((passage) => passage.startsWith(`${ANIMALS[word]} `))
+            expect((await find(documents, `${ANIMALS[word]}`, tenant)).sort()).toEqual(
+              expected.sort(),
+            )
           }
           for (const corpus of ['notes', 'mail']) {
             const listed = await documents.list(ANONYMOUS, { tenant, corpus })

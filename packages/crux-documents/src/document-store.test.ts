@@ -35,7 +35,7 @@ describe.each(BACKENDS)('openDocumentStore on %s', (_name, backend) => {
     expect(answer.hits).toHaveLength(1)
     expect(answer.hits[0]).toMatchObject({ rank: 1, segmentIndex: 0, docId: 1, docLengthTokens: 5 })
     expect(await find(documents, 'borrowed')).toEqual(['slices may be borrowed mutably'])
-    expect(documents.stats()).toEqual({ segments: 1, documents: 1, chunks: 2, warnings: [] })
+    expect(documents.stats()).toMatchObject({ segments: 1, documents: 1, chunks: 2, warnings: [] })
   })
 
   it('adds nothing for the same content, and replaces a changed document in the same commit', async () => {
@@ -155,9 +155,12 @@ describe.each(BACKENDS)('openDocumentStore on %s', (_name, backend) => {
   it('takes a document of 3,000 chunks in one seal and describes each chunk', async () => {
     const { segments, reopen } = await backend.open()
     const documents = await openOn(segments)
+    // Letters for digits, as words with digits are found by their parts as well.
+    const word = (i: number) =>
+      `q${[...String(i)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`
     const chunks = Array.from({ length: 3000 }, (_, i) => ({
       chunkId: `c${i}`,
-      text: `passage number${i} of a long text`,
+      text: `passage ${word(i)} of a long text`,
       headingPath: [`Section ${i}`],
       metadata: { i },
     }))
@@ -170,7 +173,7 @@ describe.each(BACKENDS)('openDocumentStore on %s', (_name, backend) => {
     for (const store of [documents, again]) {
       const { hits } = await store.search(ANONYMOUS, {
         tenant: 'acme',
-        query: 'number0 number511 number512 number2999',
+        query: [0, 511, 512, 2999].map(word).join(' '),
         limit: 10,
       })
       expect(hits).toHaveLength(4)

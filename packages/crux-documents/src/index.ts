@@ -24,6 +24,7 @@ export type {
   IngestResult,
   MergeProgress,
 } from './document-store.js'
+export type { DocumentEmbedders } from './embedders.js'
 export type { DocumentsErrorCode } from './errors.js'
 export {
   MAX_CHUNK_BYTES,

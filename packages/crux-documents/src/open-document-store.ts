@@ -1,42 +1,34 @@
-import { createLexicalIndex } from 'crux-retrieval'
+import { createLexicalIndex, type FusionWeights } from 'crux-retrieval'
 import { type Hashes, loadHashes } from 'crux-segment'
-import type { SegmentRef, SegmentStore } from 'crux-storage'
+import type { SegmentStore } from 'crux-storage'
 import {
   type Caller,
   type Clock,
   CruxError,
   createPauser,
-  messageOf,
   requireReadableTenant,
   requireWriter,
-  toStoredTime,
 } from 'crux-types'
 import type {
   DocumentStore,
   DocumentSummary,
+  EmbedProgress,
   ExpandAnswer,
   ExpandQuery,
   IngestRequest,
   IngestResult,
   MergeProgress,
-  SearchAnswer,
-  SearchQuery,
 } from './document-store.js'
+import { type DocumentEmbedders, NO_EMBEDDERS } from './embedders.js'
 import { type DocumentsErrorCode, storeClosed } from './errors.js'
-import { type CheckedDocument, checkRequest } from './ingest/check-request.js'
-import { selectChanges } from './ingest/select-changes.js'
+import { Ingester, type IngestOptions } from './ingest/ingester.js'
 import { Merger } from './merge/merger.js'
 import { DEFAULT_MERGE_POLICY, type MergePolicy } from './merge/plan-merge.js'
 import { expand } from './retrieve/expand.js'
-import { search } from './retrieve/search.js'
-import {
-  type BuiltCompanions,
-  buildCompanions,
-  buildCompanionsLate,
-  companionsOf,
-  indexOf,
-} from './segments/build-companions.js'
-import { type CompanionSources, loadDigest, loadIndex } from './segments/companions.js'
+import { Searcher } from './retrieve/searcher.js'
+import type { SearchAnswer, SearchQuery } from './search-types.js'
+import { type CompanionSources, loadDigest, openSegment } from './segments/companions.js'
+import { embedMissing } from './segments/embed-missing.js'
 import { ReaderSet } from './segments/reader-set.js'
 import { rebuildCompanions } from './segments/rebuild-companions.js'
 import { verifyCompanions } from './segments/verify-companions.js'
@@ -50,6 +42,14 @@ export interface DocumentStoreOptions {
   readonly clock: Clock
   /** Whether an ingest builds the index; without one, what it stores is not searchable. */
   readonly buildIndex: boolean
+  /** What turns text into vectors; by default nothing. */
+  readonly embedders?: DocumentEmbedders
+  /** How long a query waits for its vector, in milliseconds; default 5,000. */
+  readonly queryTimeoutMs?: number
+  /** Weights of the lanes in mode `fused`; default: those chosen by measurement. */
+  readonly fusionWeights?: FusionWeights
+  /** Bound on the words that mode `fused` keeps in memory, as bytes of their files; default 512 MiB. */
+  readonly maxWordBytes?: number
   /**
    * When segments are merged: by themselves in the background, on request, which is the default, or never.
    * In the background it is after opening and after ingests, and ingests go first.
@@ -78,14 +78,14 @@ export async function openDocumentStore(options: DocumentStoreOptions): Promise<
   return store
 }
 
-/** Shorter than usual: an ingest makes garbage, and collecting some adds a few milliseconds to a slice. */
-const INGEST_SLICE_MS = 2
-
 class SegmentDocumentStore implements DocumentStore {
   private readonly set: ReaderSet
   private readonly sources: CompanionSources
   private readonly commits = new SerialQueue()
   private readonly merger: Merger
+  private readonly embedders: DocumentEmbedders
+  private readonly ingester: Ingester
+  private readonly searcher: Searcher
   private isClosed = false
 
   constructor(
@@ -100,15 +100,35 @@ class SegmentDocumentStore implements DocumentStore {
     }
     const { set, commits, sources } = this
     const policy = options.mergePolicy ?? DEFAULT_MERGE_POLICY
-    this.merger = new Merger({ ...sources, set, commits, clock: options.clock, policy })
+    const { clock, buildIndex } = options
+    this.merger = new Merger({ ...sources, set, commits, clock, policy })
+    this.embedders = options.embedders ?? NO_EMBEDDERS
+    this.ingester = new Ingester({
+      ...sources,
+      set,
+      commits,
+      clock,
+      buildIndex,
+      embedders: this.embedders,
+      requireOpen: () => this.requireOpen(),
+      onTurn: () => this.merger.yieldToIngest(),
+    })
+    this.searcher = new Searcher({
+      ...sources,
+      set,
+      embedders: this.embedders,
+      fusionWeights: options.fusionWeights,
+      maxWordBytes: options.maxWordBytes,
+      queryTimeoutMs: options.queryTimeoutMs,
+    })
   }
 
   async load(): Promise<void> {
     const pause = createPauser()
     for (const ref of await this.options.segments.list()) {
       const { digest } = await loadDigest(this.sources, ref, pause)
-      const index = await loadIndex(this.sources, ref, digest, pause)
-      await this.set.add(ref, digest, index, pause)
+      const opened = await openSegment(this.sources, { ref, digest }, pause)
+      await this.set.add({ ref, digest, ...opened }, pause)
       await pause()
     }
     for (const warning of this.warnings()) this.sources.onWarning(warning)
@@ -118,18 +138,12 @@ class SegmentDocumentStore implements DocumentStore {
   async ingest(
     caller: Caller,
     request: IngestRequest,
-    options: {
-      signal?: AbortSignal
-      onProgress?: (done: { documents: number; of: number }) => void
-    } = {},
+    options: IngestOptions = {},
   ): Promise<IngestResult> {
     requireWriter(caller)
     requireReadableTenant(caller, request.tenant)
     this.requireOpen()
-    const pause = createPauser({ sliceMs: INGEST_SLICE_MS, signal: options.signal })
-    const documents = await checkRequest(request, pause)
-    this.merger.yieldToIngest()
-    const result = await this.commits.run(() => this.commit(request, documents, options))
+    const result = await this.ingester.ingest(request, options)
     this.mergeInBackground()
     return result
   }
@@ -152,10 +166,14 @@ class SegmentDocumentStore implements DocumentStore {
     return sortInSlices(documents, (a, b) => (a.docId < b.docId ? -1 : 1), pause)
   }
 
-  async search(caller: Caller, query: SearchQuery): Promise<SearchAnswer> {
+  async search(
+    caller: Caller,
+    query: SearchQuery,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<SearchAnswer> {
     requireReadableTenant(caller, query.tenant)
     this.requireOpen()
-    return this.set.query((readers) => search(readers, query))
+    return this.searcher.search(query, options.signal)
   }
 
   async expand(caller: Caller, query: ExpandQuery): Promise<ExpandAnswer> {
@@ -174,6 +192,25 @@ class SegmentDocumentStore implements DocumentStore {
       this.requireOpen()
       return rebuildCompanions(this.sources, this.set, all, createPauser({ signal }))
     })
+  }
+
+  async embedMissing(
+    options: {
+      all?: boolean
+      signal?: AbortSignal
+      onProgress?: (done: EmbedProgress) => void
+    } = {},
+  ): ReturnType<DocumentStore['embedMissing']> {
+    this.requireOpen()
+    const embedder = this.embedders.documents
+    if (embedder === null) {
+      throw new CruxError<DocumentsErrorCode>(
+        'EMBEDDER_MISSING',
+        'no embedder is configured for documents; set CORECRUXD_EMBEDDING_URL, CORECRUXD_EMBED_DELEGATE_URL or CORECRUXD_DENSE_MODEL',
+      )
+    }
+    const { sources, set, commits } = this
+    return embedMissing({ ...sources, set, commits, embedder }, options)
   }
 
   async verifyCompanions(
@@ -205,61 +242,14 @@ class SegmentDocumentStore implements DocumentStore {
   stats(): ReturnType<DocumentStore['stats']> {
     const { segments, catalog } = this.set
     const { documents, chunks } = catalog
-    return { segments, documents, chunks, warnings: this.warnings() }
+    return { segments, documents, chunks, vectors: this.set.vectors, warnings: this.warnings() }
   }
 
   async close(): Promise<void> {
     this.isClosed = true
     await this.merger.close()
     await this.commits.drained()
-  }
-
-  private async commit(
-    request: IngestRequest,
-    documents: readonly CheckedDocument[],
-    options: {
-      signal?: AbortSignal
-      onProgress?: (done: { documents: number; of: number }) => void
-    },
-  ): Promise<IngestResult> {
-    this.requireOpen()
-    const { signal, onProgress } = options
-    const pause = createPauser({ sliceMs: INGEST_SLICE_MS, signal })
-    const { tenant, corpus, remove = [] } = request
-    const occurredAt = toStoredTime(this.options.clock.now())
-    const stream = { tenant, corpus, occurredAt }
-    const { catalog } = this.set
-    const sources = { catalog, hashes: this.hashes, stream, pause, onProgress }
-    const { frames, ...counts } = await selectChanges(sources, documents, remove)
-    if (frames.length === 0) {
-      return { ...counts, frameCount: 0, sealed: false, segmentSeq: 0, receiptId: null }
-    }
-    const warnings = [...counts.warnings]
-    const { hashes } = this
-    const building = { hashes, buildIndex: this.options.buildIndex }
-    let built: BuiltCompanions | undefined
-    const { segments, onWarning } = this.sources
-    const ref = await segments.seal({
-      frames,
-      ...(signal === undefined ? {} : { signal }),
-      companions: async (sealed) => {
-        built = await buildCompanions(building, sealed, pause, signal)
-        return companionsOf(built)
-      },
-    })
-    // The commit is done, so from here on nothing may stop the segment from being taken in.
-    built ??= await buildCompanionsLate(building, segments, ref, onWarning)
-    if (built.indexError !== undefined) warnings.push(unindexed(ref, built.indexError))
-    const late = createPauser({ sliceMs: INGEST_SLICE_MS })
-    await this.set.add(ref, built.digest, indexOf(built), late)
-    return {
-      ...counts,
-      warnings,
-      frameCount: ref.frameCount,
-      sealed: true,
-      segmentSeq: ref.seq,
-      receiptId: ref.receiptId,
-    }
+    this.set.close()
   }
 
   private mergeInBackground(): void {
@@ -279,8 +269,4 @@ class SegmentDocumentStore implements DocumentStore {
   private requireOpen(): void {
     if (this.isClosed) throw storeClosed()
   }
-}
-
-function unindexed(ref: SegmentRef, error: unknown): string {
-  return `the index of segment ${ref.id} could not be built (${messageOf(error)}), so that its text is not found; run 'corecruxctl ccxi rebuild'`
 }

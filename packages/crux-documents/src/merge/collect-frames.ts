@@ -11,8 +11,17 @@ export interface CollectedFrames {
   readonly kept: readonly FrameToSeal[]
   /** Where they come from, in the same order. */
   readonly ranges: readonly OriginRange[]
+  /** Where they stand now, in the same order. */
+  readonly places: readonly KeptRun[]
   /** Removals that are left out, as nothing that they take out remains. */
   readonly forgotten: readonly Run[]
+}
+
+/** Neighbouring frames of a segment that is merged. */
+export interface KeptRun {
+  readonly segmentId: string
+  readonly first: number
+  readonly frames: number
 }
 
 /** What {@link collectFrames} reads from. */
@@ -38,6 +47,7 @@ export async function collectFrames(
 ): Promise<CollectedFrames> {
   const kept: FrameToSeal[] = []
   const ranges: OriginRange[] = []
+  const places: KeptRun[] = []
   const removals = await removalsOf(catalog, merging, pause)
   const inMerge = new Set(merging)
   const needed = new Set<Run>()
@@ -64,10 +74,11 @@ export async function collectFrames(
         await pause()
       }
       join(ranges, originOf({ ref, digest }, run))
+      places.push({ segmentId: ref.id, first: run.first, frames: run.frames })
     }
   }
   const forgotten = [...removals.values()].filter((removal) => !needed.has(removal))
-  return { kept, ranges, forgotten }
+  return { kept, ranges, places, forgotten }
 }
 
 /** Removals that hold, by stream. */

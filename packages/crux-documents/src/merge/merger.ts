@@ -7,12 +7,14 @@ import {
   type BuiltCompanions,
   buildCompanions,
   companionsOf,
-  indexOf,
+  openedSegment,
 } from '../segments/build-companions.js'
 import type { KnownSegment } from '../segments/document-catalog.js'
 import { OWN_FRAMES, originsFrame } from '../segments/origins.js'
 import type { ReaderSet } from '../segments/reader-set.js'
 import type { SerialQueue } from '../serial-queue.js'
+import { spaceOf } from '../vectors/segment-vectors.js'
+import { carryVectors } from './carry-vectors.js'
 import { type CollectedFrames, collectFrames } from './collect-frames.js'
 import {
   type MergeCandidate,
@@ -145,27 +147,28 @@ export class Merger {
     const refs = merging.map(({ ref }) => ref)
     const collected = await this.collect(merging, signal)
     const swapPause = createPauser({ sliceMs: MERGE_SLICE_MS })
-    const { kept, ranges, forgotten } = collected
+    const { kept, ranges, places, forgotten } = collected
     if (kept.length === 0) {
       await segments.replace(refs)
       await set.replace(gone, undefined, forgotten, swapPause)
       return refs.length
     }
     const occurredAt = toStoredTime(this.options.clock.now())
+    const vectors = await carryVectors(places, (id) => set.vectorsOf(id), pause)
     let built: BuiltCompanions | undefined
     await segments.replace(refs, {
       frames: [await originsFrame(ranges, occurredAt, pause)],
       kept,
       companions: async (sealed) => {
-        built = await buildCompanions({ hashes, buildIndex: true }, sealed, pause, signal)
+        const building = { hashes, buildIndex: true, vectors }
+        built = await buildCompanions(building, sealed, pause, signal)
         // Without its index what was found until now would not be.
         if (built.indexError !== undefined) throw built.indexError
         return companionsOf(built)
       },
       committed: async (ref: SegmentRef) => {
         if (built === undefined) throw new Error(`segment ${ref.id} was committed unread`)
-        const merged = { ref, digest: built.digest, index: indexOf(built) }
-        await set.replace(gone, merged, forgotten, swapPause)
+        await set.replace(gone, openedSegment(ref, built), forgotten, swapPause)
       },
       ...(signal === undefined ? {} : { signal }),
     })
@@ -202,11 +205,13 @@ export class Merger {
       const frames = ref.frameCount - own
       const bytes = (offsets[ref.frameCount] ?? 0) - (offsets[own] ?? 0)
       const dead = set.catalog.deadIn(ref.id)
+      const vectors = set.vectorsOf(ref.id)
       candidates.push({
         id: ref.id,
         frames,
         liveFrames: frames - dead.frames,
         liveBytes: bytes - dead.bytes,
+        space: vectors === undefined ? '' : spaceOf(vectors),
       })
     }
     return candidates

@@ -16,6 +16,7 @@ const segment = (id: string, live: number, dead = 0): MergeCandidate => ({
   frames: live + dead,
   liveFrames: live,
   liveBytes: live * KIB,
+  space: '',
 })
 
 const many = (count: number, live: number, name = 's'): readonly MergeCandidate[] =>

@@ -6,6 +6,8 @@ export interface MergeCandidate {
   /** Those of them that a merge would keep, and their bytes. */
   readonly liveFrames: number
   readonly liveBytes: number
+  /** What its vectors can be compared with; segments of different spaces stay apart. Empty without vectors. */
+  readonly space: string
 }
 
 /** When segments are merged, and up to which size. */
@@ -35,7 +37,7 @@ const SMALL_BYTES = 64 * 1024
  *
  * Segments are sorted into tiers by the bytes that live in them, each tier `minSegments` times as large as
  * the one before: a frame is then written again about once a tier. The lowest tier that has `minSegments` of
- * them gives as many as fit the bounds. Else a segment of which more than half is dead is written again
+ * them, all of one space, gives as many as fit the bounds. Else a segment of which more than half is dead is written again
  * alone, and those that are dead whole leave together. A segment above half of a bound is done growing.
  *
  * @param candidates - In the order of their commits.
@@ -46,15 +48,16 @@ export function planMerge(
 ): MergeGroup | undefined {
   const dead = candidates.filter(({ liveFrames }) => liveFrames === 0)
   if (dead.length > 0) return idsOf(dead)
-  const tiers = new Map<number, MergeCandidate[]>()
+  const tiers = new Map<string, { tier: number; members: MergeCandidate[] }>()
   for (const candidate of candidates) {
     if (!isGrowing(candidate, policy)) continue
     const tier = tierOf(candidate, policy)
-    const members = tiers.get(tier)
-    if (members === undefined) tiers.set(tier, [candidate])
-    else members.push(candidate)
+    const key = `${tier} ${candidate.space}`
+    const known = tiers.get(key)
+    if (known === undefined) tiers.set(key, { tier, members: [candidate] })
+    else known.members.push(candidate)
   }
-  for (const [, members] of [...tiers].sort(([a], [b]) => a - b)) {
+  for (const { members } of [...tiers.values()].sort((a, b) => a.tier - b.tier)) {
     if (members.length < policy.minSegments) continue
     const fitting = takeFitting(members, policy)
     if (fitting.length > 1) return idsOf(fitting)
@@ -73,15 +76,17 @@ export function planFullMerge(
   candidates: readonly MergeCandidate[],
   policy: MergePolicy,
 ): readonly MergeGroup[] {
-  const groups: { members: MergeCandidate[]; frames: number; bytes: number }[] = []
+  const groups: { space: string; members: MergeCandidate[]; frames: number; bytes: number }[] = []
   for (const candidate of candidates) {
-    const { liveFrames, liveBytes } = candidate
+    const { liveFrames, liveBytes, space } = candidate
     const group = groups.find(
-      ({ frames, bytes }) =>
-        frames + liveFrames <= policy.maxFrames && bytes + liveBytes <= policy.maxBytes,
+      ({ space, frames, bytes }) =>
+        space === candidate.space &&
+        frames + liveFrames <= policy.maxFrames &&
+        bytes + liveBytes <= policy.maxBytes,
     )
     if (group === undefined) {
-      groups.push({ members: [candidate], frames: liveFrames, bytes: liveBytes })
+      groups.push({ space, members: [candidate], frames: liveFrames, bytes: liveBytes })
     } else {
       group.members.push(candidate)
       group.frames += liveFrames

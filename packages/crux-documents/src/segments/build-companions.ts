@@ -1,6 +1,9 @@
+import type { IndexFiles } from 'crux-retrieval'
 import { type Hashes, openTrustedCcxi } from 'crux-segment'
 import type { Companion, SealedSegment, SegmentRef, SegmentStore } from 'crux-storage'
 import { createPauser, messageOf, type Pause } from 'crux-types'
+import { type SegmentVectors, vectorFiles } from '../vectors/segment-vectors.js'
+import type { OpenedSegment } from './reader-set.js'
 import { digestSegment, indexSegment } from './scan-segment.js'
 import { encodeDigest, type SegmentDigest } from './segment-digest.js'
 
@@ -9,15 +12,21 @@ export interface BuiltCompanions {
   readonly digest: SegmentDigest
   readonly ccxm: Uint8Array
   /** Undefined when it was not asked for, no frame is text, or building failed. */
-  readonly ccxi: Uint8Array | undefined
+  readonly index: IndexFiles | undefined
   /** Why the index could not be built; undefined when it could, or was not asked for. */
   readonly indexError: unknown
+  /** Undefined when no chunk has one. */
+  readonly vectors: SegmentVectors | undefined
+  /** The files that hold them. */
+  readonly vectorFiles: readonly Companion[]
 }
 
 /** What companions are built with. */
 export interface BuildSources {
   readonly hashes: Hashes
   readonly buildIndex: boolean
+  /** Of chunks of the segment, by the numbers of their frames; undefined when there are none. */
+  readonly vectors: SegmentVectors | undefined
 }
 
 /**
@@ -28,20 +37,22 @@ export interface BuildSources {
  * @throws {CruxError} When the segment does not decode. @throws The reason of `signal`, once it is aborted.
  */
 export async function buildCompanions(
-  { hashes, buildIndex }: BuildSources,
+  { hashes, buildIndex, vectors }: BuildSources,
   { ref, bytes }: SealedSegment,
   pause: Pause,
   signal: AbortSignal | undefined,
 ): Promise<BuiltCompanions> {
   const digest = await digestSegment(bytes, hashes, pause)
   const ccxm = await encodeDigest(ref, digest, pause)
-  if (!buildIndex) return { digest, ccxm, ccxi: undefined, indexError: undefined }
+  const files = vectors === undefined ? [] : await vectorFiles(vectors, pause)
+  const built = { digest, ccxm, vectors, vectorFiles: files }
+  if (!buildIndex) return { ...built, index: undefined, indexError: undefined }
   try {
-    const ccxi = await indexSegment(ref, bytes, digest, hashes, pause)
-    return { digest, ccxm, ccxi, indexError: undefined }
+    const index = await indexSegment(ref, bytes, digest, hashes, pause)
+    return { ...built, index, indexError: undefined }
   } catch (indexError) {
     signal?.throwIfAborted()
-    return { digest, ccxm, ccxi: undefined, indexError }
+    return { ...built, index: undefined, indexError }
   }
 }
 
@@ -67,12 +78,24 @@ export async function buildCompanionsLate(
 }
 
 /** The files. */
-export function companionsOf({ ccxm, ccxi }: BuiltCompanions): readonly Companion[] {
+export function companionsOf({ ccxm, index, vectorFiles }: BuiltCompanions): readonly Companion[] {
   const digest: Companion = { kind: 'ccxm', bytes: ccxm }
-  return ccxi === undefined ? [digest] : [digest, { kind: 'ccxi', bytes: ccxi }]
+  return [digest, ...(index === undefined ? [] : indexFiles(index)), ...vectorFiles]
 }
 
-/** The index; undefined when there is none. */
-export function indexOf({ ccxi }: BuiltCompanions): ReturnType<typeof openTrustedCcxi> | undefined {
-  return ccxi === undefined ? undefined : openTrustedCcxi(ccxi)
+/** The files of an index. */
+export function indexFiles({ ccxi, ccxf }: IndexFiles): readonly Companion[] {
+  const index: Companion = { kind: 'ccxi', bytes: ccxi }
+  return ccxf === undefined ? [index] : [index, { kind: 'ccxf', bytes: ccxf }]
+}
+
+/** A segment as a reader set takes it in. */
+export function openedSegment(ref: SegmentRef, built: BuiltCompanions): OpenedSegment {
+  const { digest, index, vectors } = built
+  return {
+    ref,
+    digest,
+    index: index === undefined ? undefined : openTrustedCcxi(index.ccxi),
+    vectors,
+  }
 }

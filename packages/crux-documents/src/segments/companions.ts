@@ -1,6 +1,14 @@
-import { type CcxiReader, type Hashes, openCcxiInSlices } from 'crux-segment'
+import {
+  type CcxfReader,
+  type CcxiReader,
+  type Hashes,
+  openCcxf,
+  openCcxiInSlices,
+} from 'crux-segment'
 import type { SegmentRef, SegmentStore } from 'crux-storage'
 import { CruxError, messageOf, type Pause } from 'crux-types'
+import { loadVectors, type SegmentVectors } from '../vectors/segment-vectors.js'
+import type { KnownSegment } from './document-catalog.js'
 import { digestSegment } from './scan-segment.js'
 import { decodeDigest, encodeDigest, type SegmentDigest } from './segment-digest.js'
 
@@ -63,6 +71,48 @@ export async function loadIndex(
     onWarning(`the .ccxi of segment ${ref.id} is damaged and not used: ${error.message}`)
   }
   return undefined
+}
+
+/** The index and the vectors of a segment, as far as they can be used. */
+export async function openSegment(
+  sources: CompanionSources,
+  { ref, digest }: KnownSegment,
+  pause: Pause,
+): Promise<{ index: CcxiReader | undefined; vectors: SegmentVectors | undefined }> {
+  const index = await loadIndex(sources, ref, digest, pause)
+  return { index, vectors: await loadVectors(sources, ref, pause) }
+}
+
+/**
+ * The words of a segment in order, from its `.ccxf`, and the bytes that they hold; undefined when there
+ * are none, or they are damaged or not of this index.
+ */
+export async function loadWords(
+  { segments, hashes, onWarning }: CompanionSources,
+  ref: SegmentRef,
+  index: CcxiReader,
+  pause: Pause,
+): Promise<{ readonly words: CcxfReader; readonly bytes: number } | undefined> {
+  const bytes = await segments.readCompanion(ref, 'ccxf')
+  if (bytes === undefined) return undefined
+  try {
+    const words = await openCcxf(bytes, hashes, pause)
+    if (isOfIndex(words, index)) return { words, bytes: bytes.length }
+    onWarning(`the .ccxf of segment ${ref.id} does not belong to its index and is not used`)
+  } catch (error) {
+    if (!(error instanceof CruxError)) throw error
+    onWarning(`the .ccxf of segment ${ref.id} is damaged and not used: ${error.message}`)
+  }
+  return undefined
+}
+
+/** True when words are numbered as the terms of an index are. */
+export function isOfIndex(words: CcxfReader, index: CcxiReader): boolean {
+  return (
+    words.totalFrames === index.totalFrames &&
+    words.terms === index.vocabSize &&
+    words.tokenizerVersion === index.header.tokenizerVersion
+  )
 }
 
 /** True when an index holds exactly the frames of text of a segment. */

@@ -24,6 +24,7 @@ const chunk = (i: number, over: Partial<CheckedChunk> = {}): CheckedChunk => ({
   chunkIndex: i,
   headingPath: [],
   metadata: undefined,
+  vector: undefined,
   ...over,
 })
 

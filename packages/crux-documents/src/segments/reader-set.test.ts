@@ -22,9 +22,11 @@ async function sealDocument(segments: SegmentStore, hashes: Hashes, ...texts: st
   const frames = await documentFrames(stream, encoded, pause)
   const { ref, bytes } = await segments.read(await segments.seal({ frames }))
   const digest = await digestSegment(bytes, hashes, pause)
-  const ccxi = await indexSegment(ref, bytes, digest, hashes, pause)
-  if (ccxi === undefined) throw new Error('text went in')
-  return { ref, digest, ccxi }
+  const built = await indexSegment(ref, bytes, digest, hashes, pause)
+  if (built === undefined) throw new Error('text went in')
+  const { ccxi } = built
+  const opened = { ref, digest, index: openTrustedCcxi(ccxi), vectors: undefined }
+  return { ref, digest, ccxi, opened }
 }
 
 describe('ReaderSet', () => {
@@ -39,9 +41,9 @@ describe('ReaderSet', () => {
     }
     const searched: number[][] = []
     for (const version of [0, 1, 2]) {
-      const { ref, digest, ccxi } = await sealDocument(segments, hashes, `otter v${version}`)
+      const { opened } = await sealDocument(segments, hashes, `otter v${version}`)
       let isAdded = false
-      const adding = set.add(ref, digest, openTrustedCcxi(ccxi), always).then(() => {
+      const adding = set.add(opened, always).then(() => {
         isAdded = true
       })
       while (!isAdded) {
@@ -63,18 +65,14 @@ describe('ReaderSet after a commit', () => {
   it('starts the queries that waited one in a turn of the event loop', async () => {
     const hashes = await loadHashes()
     const set = new ReaderSet(() => createLexicalIndex(hashes))
-    const { ref, digest, ccxi } = await sealDocument(
-      await createMemorySegmentStore(),
-      hashes,
-      'otter',
-    )
+    const { opened } = await sealDocument(await createMemorySegmentStore(), hashes, 'otter')
     let turn = 0
     const next = () => {
       turn++
       setImmediate(next).unref()
     }
     setImmediate(next).unref()
-    const adding = set.add(ref, digest, openTrustedCcxi(ccxi), () => undefined)
+    const adding = set.add(opened, () => undefined)
     const started = await Promise.all([1, 2, 3, 4].map(() => set.query(async () => turn)))
     await adding
     expect(new Set(started).size).toBe(4)

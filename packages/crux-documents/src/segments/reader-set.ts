@@ -2,6 +2,8 @@ import type { LexicalIndex } from 'crux-retrieval'
 import type { CcxiReader } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import type { Pause } from 'crux-types'
+import type { SegmentVectors } from '../vectors/segment-vectors.js'
+import { VectorSet } from '../vectors/vector-set.js'
 import {
   chunkFrames,
   DocumentCatalog,
@@ -22,6 +24,14 @@ export interface FoundChunk {
   readonly docId: number | undefined
 }
 
+/** A segment with what of it is open. */
+export interface OpenedSegment extends KnownSegment {
+  /** Undefined when it cannot be searched. */
+  readonly index: CcxiReader | undefined
+  /** Used when it can be searched. */
+  readonly vectors: SegmentVectors | undefined
+}
+
 /** The committed segments, those of them that can be searched, and which of their frames are current. */
 export class ReaderSet {
   readonly catalog = new DocumentCatalog()
@@ -32,10 +42,13 @@ export class ReaderSet {
   private changing: Promise<void> | undefined
   private replacing: Promise<void> | undefined
   private lastTurn: Promise<void> = Promise.resolve()
+  /** Queries that no commit may be taken in under, and who waits for their end. */
+  private holders = 0
+  private readonly waiting: (() => void)[] = []
 
   /** @param createIndex - Makes an empty index. */
   constructor(private readonly createIndex: () => LexicalIndex) {
-    this.readers = new Readers(createIndex(), this.origins)
+    this.readers = new Readers(createIndex(), new VectorSet(), this.origins)
   }
 
   get segments(): number {
@@ -75,6 +88,22 @@ export class ReaderSet {
   }
 
   /**
+   * Run a query that looks several times: no commit is taken in meanwhile, so keep it short and let it
+   * wait for nothing but turns.
+   */
+  queryHeld<T>(query: (readers: Readers) => Promise<T>): Promise<T> {
+    return this.query(async (readers) => {
+      this.holders++
+      try {
+        return await query(readers)
+      } finally {
+        this.holders--
+        if (this.holders === 0) for (const go of this.waiting.splice(0)) go()
+      }
+    })
+  }
+
+  /**
    * Run a query that reads segments: when a merge replaces some meanwhile, it runs again on what took their place.
    *
    * @param query - As in {@link query}.
@@ -97,23 +126,13 @@ export class ReaderSet {
     }
   }
 
-  /**
-   * Take in a segment; call in ascending commit order, one at a time.
-   *
-   * @param index - Undefined when it cannot be searched.
-   */
-  add(
-    ref: SegmentRef,
-    digest: SegmentDigest,
-    index: CcxiReader | undefined,
-    pause: Pause,
-  ): Promise<void> {
+  /** Take in a segment; call in ascending commit order, one at a time. */
+  add({ ref, digest, index, vectors }: OpenedSegment, pause: Pause): Promise<void> {
     return this.change(async () => {
       const segment: KnownSegment = { ref, digest }
       await this.addOrigins(segment, pause)
       if (index !== undefined) {
-        await this.readers.index.addSegmentInSlices(ref.id, index, pause)
-        this.readers.add(segment)
+        await this.readers.add({ ...segment, index, vectors }, pause)
         await pause()
       }
       this.known.set(ref.id, segment)
@@ -132,24 +151,17 @@ export class ReaderSet {
    */
   async replace(
     gone: ReadonlySet<string>,
-    merged: (KnownSegment & { readonly index: CcxiReader | undefined }) | undefined,
+    merged: OpenedSegment | undefined,
     forgotten: readonly Run[],
     pause: Pause,
   ): Promise<void> {
     const segment = merged && { ref: merged.ref, digest: merged.digest }
     this.replacing = this.change(async () => {
-      const { index } = this.readers
-      if (merged?.index !== undefined) {
-        await index.addSegmentInSlices(merged.ref.id, merged.index, pause)
-      }
+      const readers = await this.readers.replaced(gone, merged, pause)
       await this.moveOrigins(gone, segment, pause)
-      for (const id of gone) {
-        index.removeSegment(id)
-        this.known.delete(id)
-      }
+      for (const id of gone) this.known.delete(id)
       if (segment !== undefined) this.known.set(segment.ref.id, segment)
-      const added = merged?.index === undefined ? undefined : segment
-      this.readers = this.readers.replaced(gone, added)
+      this.readers = readers
     })
     try {
       await this.replacing
@@ -162,26 +174,56 @@ export class ReaderSet {
   /**
    * Search these indexes instead of those so far; one at a time, like {@link add}.
    *
-   * @param load - Opens a segment's index; undefined when it has none.
+   * @param load - Opens what stands beside a segment.
    */
   async reindex(
-    load: (ref: SegmentRef, digest: SegmentDigest) => Promise<CcxiReader | undefined>,
+    load: (segment: KnownSegment) => Promise<Pick<OpenedSegment, 'index' | 'vectors'>>,
     pause: Pause,
   ): Promise<void> {
     // Ties are ranked by the order in which segments were added, so the index is filled anew.
-    const readers = new Readers(this.createIndex(), this.origins)
+    const readers = new Readers(this.createIndex(), new VectorSet(), this.origins)
     for (const segment of this.known.values()) {
-      const index = await load(segment.ref, segment.digest)
+      const { index, vectors } = await load(segment)
       if (index === undefined) continue
-      await readers.index.addSegmentInSlices(segment.ref.id, index, pause)
-      readers.add(segment)
-      const dead = segment.digest.runs.filter((run) => !this.catalog.isLive(run))
-      await readers.hide(
-        dead.map((run) => ({ segment, run })),
-        pause,
-      )
+      await readers.add({ ...segment, index, vectors }, pause)
+      await readers.hide(this.deadOf(segment), pause)
     }
+    this.readers.close()
     this.readers = readers
+  }
+
+  /** Compare these vectors of a segment from now on; one at a time, like {@link add}. */
+  revector(segment: KnownSegment, vectors: SegmentVectors, pause: Pause): Promise<void> {
+    return this.change(async () => {
+      const { readers } = this
+      if (readers.positionOf(segment.ref.id) === undefined) return
+      await readers.vectors.add(segment.ref.id, vectors, pause)
+      await readers.hide(this.deadOf(segment), pause)
+    })
+  }
+
+  /** A segment that is committed; undefined when a merge took its place. */
+  of(segmentId: string): KnownSegment | undefined {
+    return this.known.get(segmentId)
+  }
+
+  /** The vectors of a segment that can be searched; undefined when it has none. */
+  vectorsOf(segmentId: string): SegmentVectors | undefined {
+    return this.readers.vectors.of(segmentId)
+  }
+
+  /** Vectors, those of replaced chunks included. */
+  get vectors(): number {
+    return this.readers.vectors.size
+  }
+
+  close(): void {
+    this.readers.close()
+  }
+
+  private deadOf(segment: KnownSegment): readonly PlacedRun[] {
+    const dead = segment.digest.runs.filter((run) => !this.catalog.isLive(run))
+    return dead.map((run) => ({ segment, run }))
   }
 
   private async moveOrigins(
@@ -205,8 +247,16 @@ export class ReaderSet {
     }
   }
 
+  /** Resolves when no query holds what there is. Those that come later wait for the change. */
+  private unheld(): Promise<void> {
+    if (this.holders === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.waiting.push(resolve)
+    })
+  }
+
   private async change(work: () => Promise<void>): Promise<void> {
-    const changing = work()
+    const changing = this.unheld().then(work)
     // Those who wait only need to know that it has ended.
     this.changing = changing.catch(() => undefined)
     try {
@@ -219,15 +269,18 @@ export class ReaderSet {
 
 /** The segments that can be searched, in the order of their commits. */
 export class Readers {
+  private readonly indexes = new Map<string, CcxiReader>()
   private readonly segments: KnownSegment[] = []
   private readonly positions = new Map<string, number>()
 
   /**
    * @param index - Holds exactly these segments, in this order.
+   * @param vectors - Holds those of them that have vectors.
    * @param origins - Ids of merged segments by those that their frames come from.
    */
   constructor(
     readonly index: LexicalIndex,
+    readonly vectors: VectorSet,
     private readonly origins: ReadonlyMap<string, string>,
   ) {}
 
@@ -268,18 +321,57 @@ export class Readers {
       : formatChunkRef(origin.segmentId, origin.frame)
   }
 
+  /** In the order of their commits. */
+  get all(): readonly KnownSegment[] {
+    return this.segments
+  }
+
+  /** The index of one segment; undefined when it cannot be searched. */
+  indexOf(segmentId: string): CcxiReader | undefined {
+    return this.indexes.get(segmentId)
+  }
+
+  /** What a segment holds; undefined when it cannot be searched. */
+  digestOf(segmentId: string): SegmentDigest | undefined {
+    const position = this.positions.get(segmentId)
+    return position === undefined ? undefined : this.segments[position]?.digest
+  }
+
   /** Put a segment behind the others: the places of those do not change. */
-  add(segment: KnownSegment): void {
-    this.positions.set(segment.ref.id, this.segments.length)
-    this.segments.push(segment)
+  async add(opened: OpenedSegment & { readonly index: CcxiReader }, pause: Pause): Promise<void> {
+    const { ref, digest, index, vectors } = opened
+    await this.index.addSegmentInSlices(ref.id, index, pause)
+    if (vectors !== undefined) await this.vectors.add(ref.id, vectors, pause)
+    this.list({ ref, digest }, index)
   }
 
   /** Readers of the same index without some segments and with another one. */
-  replaced(gone: ReadonlySet<string>, added: KnownSegment | undefined): Readers {
-    const readers = new Readers(this.index, this.origins)
-    for (const segment of this.segments) if (!gone.has(segment.ref.id)) readers.add(segment)
-    if (added !== undefined) readers.add(added)
+  async replaced(
+    gone: ReadonlySet<string>,
+    merged: OpenedSegment | undefined,
+    pause: Pause,
+  ): Promise<Readers> {
+    const readers = new Readers(this.index, this.vectors, this.origins)
+    for (const segment of this.segments) {
+      const index = this.indexes.get(segment.ref.id)
+      if (index !== undefined && !gone.has(segment.ref.id)) readers.list(segment, index)
+    }
+    if (merged?.index !== undefined) await readers.add({ ...merged, index: merged.index }, pause)
+    for (const id of gone) {
+      this.index.removeSegment(id)
+      this.vectors.remove(id)
+    }
     return readers
+  }
+
+  close(): void {
+    this.vectors.close()
+  }
+
+  private list(segment: KnownSegment, index: CcxiReader): void {
+    this.positions.set(segment.ref.id, this.segments.length)
+    this.segments.push(segment)
+    this.indexes.set(segment.ref.id, index)
   }
 
   /**
@@ -302,13 +394,18 @@ export class Readers {
         for (let frame = start; frame < end; frame++) {
           frames.push(frame)
           if (frames.length < HIDE_SLICE) continue
-          this.index.hide(segmentId, frames)
+          this.hideFrames(segmentId, frames)
           frames = []
           await pause()
         }
       }
-      if (frames.length > 0) this.index.hide(segmentId, frames)
+      if (frames.length > 0) this.hideFrames(segmentId, frames)
       await pause()
     }
+  }
+
+  private hideFrames(segmentId: string, frames: readonly number[]): void {
+    this.index.hide(segmentId, frames)
+    this.vectors.hide(segmentId, frames)
   }
 }

@@ -1,6 +1,15 @@
+import { DEFAULT_ANALYSER_VERSION } from 'crux-retrieval'
+import type { CcxiReader } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import { createPauser, type Pause } from 'crux-types'
-import { type CompanionSources, loadDigest, loadIndex } from './companions.js'
+import { indexFiles } from './build-companions.js'
+import {
+  type CompanionSources,
+  loadDigest,
+  loadIndex,
+  loadWords,
+  openSegment,
+} from './companions.js'
 import type { ReaderSet } from './reader-set.js'
 import { indexSegment } from './scan-segment.js'
 import type { SegmentDigest } from './segment-digest.js'
@@ -29,7 +38,8 @@ export async function rebuildCompanions(
       let isIndexed = false
       if (digest.indexable > 0) {
         const stored = isAll ? undefined : await loadIndex(sources, ref, digest, pause)
-        isIndexed = stored === undefined && (await rebuildIndex(sources, ref, digest, pause))
+        const isWhole = stored !== undefined && (await hasWords(sources, ref, stored, pause))
+        isIndexed = !isWhole && (await rebuildIndex(sources, ref, digest, pause))
         isReindexNeeded ||= isIndexed || missing.has(ref.id)
       }
       if (isRebuilt || isIndexed) rebuilt++
@@ -38,7 +48,7 @@ export async function rebuildCompanions(
     // Also after an abort: what was built by then is found.
     if (isReindexNeeded) {
       const unstopped = createPauser()
-      await set.reindex((ref, digest) => loadIndex(sources, ref, digest, unstopped), unstopped)
+      await set.reindex((segment) => openSegment(sources, segment, unstopped), unstopped)
     }
   }
   return { rebuilt, segments: refs.length }
@@ -51,8 +61,19 @@ async function rebuildIndex(
   pause: Pause,
 ): Promise<boolean> {
   const { bytes } = await segments.read(ref)
-  const ccxi = await indexSegment(ref, bytes, digest, hashes, pause)
-  if (ccxi === undefined) return false
-  await segments.writeCompanion(ref, { kind: 'ccxi', bytes: ccxi })
+  const index = await indexSegment(ref, bytes, digest, hashes, pause)
+  if (index === undefined) return false
+  for (const file of indexFiles(index)) await segments.writeCompanion(ref, file)
   return true
+}
+
+/** True when the words of an index stand beside it, or it is of an analyser that keeps none. */
+async function hasWords(
+  sources: CompanionSources,
+  ref: SegmentRef,
+  index: CcxiReader,
+  pause: Pause,
+): Promise<boolean> {
+  if (index.header.tokenizerVersion !== DEFAULT_ANALYSER_VERSION) return true
+  return (await loadWords(sources, ref, index, pause)) !== undefined
 }

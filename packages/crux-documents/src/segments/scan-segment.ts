@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createIndexBuilder } from 'crux-retrieval'
+import { createIndexBuilder, type IndexFiles } from 'crux-retrieval'
 import {
   type DecodedSegment,
   decodeFrame,
@@ -46,7 +46,7 @@ export async function digestSegment(
  * Index the text of a segment's frames.
  *
  * @param pause - Awaited between pieces of text; what it throws (an abort) ends the work.
- * @returns `.ccxi` bytes, equal for equal segments; undefined when no frame is text.
+ * @returns `.ccxi` and `.ccxf` bytes, equal for equal segments; undefined when no frame is text.
  * @throws {CruxError} The codes of crux-segment when the segment does not decode.
  */
 export async function indexSegment(
@@ -55,8 +55,8 @@ export async function indexSegment(
   { offsets }: SegmentDigest,
   hashes: Hashes,
   pause: Pause,
-): Promise<Uint8Array | undefined> {
-  const builder = createIndexBuilder(hashes)
+): Promise<IndexFiles | undefined> {
+  const builder = createIndexBuilder(hashes, { words: true })
   for (const [number, offset] of offsets.subarray(0, -1).entries()) {
     const frame = decodeFrame(bytes, offset)
     if (isText(frame)) {
@@ -70,7 +70,7 @@ export async function indexSegment(
     // The builder pauses within long texts only.
     await pause()
   }
-  return builder.finishInSlices(
+  return builder.finishWithWordsInSlices(
     { shardId: ref.shard, segmentSeq: ref.seq, epoch: ref.epoch },
     pause,
   )

@@ -67,6 +67,18 @@ export function documentRuns({ runs, origins }: SegmentDigest): readonly Run[] {
   return origins === undefined ? runs : runs.slice(1)
 }
 
+const tenants = new WeakMap<SegmentDigest, ReadonlySet<string>>()
+
+/** Tenants whose documents a segment holds; remembered. */
+export function tenantsOf(digest: SegmentDigest): ReadonlySet<string> {
+  let known = tenants.get(digest)
+  if (known === undefined) {
+    known = new Set(documentRuns(digest).map(({ tenant }) => tenant))
+    tenants.set(digest, known)
+  }
+  return known
+}
+
 /**
  * `.ccxm` bytes of a digest.
  *

@@ -15,7 +15,7 @@ import {
 } from 'crux-storage'
 import { CruxError, hasCode, messageOf, type Pause } from 'crux-types'
 import type { CompanionProblem } from '../document-store.js'
-import { type CompanionSources, covers } from './companions.js'
+import { type CompanionSources, covers, isOfIndex } from './companions.js'
 import { digestSegment } from './scan-segment.js'
 import { decodeDigest, encodeDigest, type SegmentDigest } from './segment-digest.js'
 
@@ -170,11 +170,7 @@ async function checkForward(
 ): Promise<string | undefined> {
   const forward = await openCcxf(bytes, sources.hashes, pause)
   if (index === undefined) return 'cannot be held against an index, as there is no usable one'
-  const agrees =
-    forward.totalFrames === index.totalFrames &&
-    forward.terms === index.vocabSize &&
-    forward.tokenizerVersion === index.header.tokenizerVersion
-  return agrees ? undefined : 'does not belong to the index of the segment'
+  return isOfIndex(forward, index) ? undefined : 'does not belong to the index of the segment'
 }
 
 function offsetOf(error: unknown): number | undefined {

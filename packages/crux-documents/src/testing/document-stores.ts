@@ -61,7 +61,7 @@ export const openOn = async (
   segments: SegmentStore,
   buildIndex = true,
   warnings: string[] = [],
-  merging: Pick<DocumentStoreOptions, 'merge' | 'mergePolicy'> = {},
+  more: Partial<DocumentStoreOptions> = {},
 ) => {
   const onWarning = (message: string) => warnings.push(message)
   const documents = await openDocumentStore({
@@ -69,7 +69,7 @@ export const openOn = async (
     clock,
     buildIndex,
     onWarning,
-    ...merging,
+    ...more,
   })
   onTestFinished(() => documents.close())
   return documents

@@ -121,10 +121,7 @@ export async function loadVectors(
 }
 
 /** Whether vectors can be compared with those of an embedder; where nobody said who made them, their length decides. */
-export function isComparable(
-  { dim, profile }: SegmentVectors,
-  other: SemanticProfile,
-): boolean {
+export function isComparable({ dim, profile }: SegmentVectors, other: SemanticProfile): boolean {
   return dim === other.dimensions && (profile === undefined || isSameSpace(profile, other))
 }
 

@@ -5,7 +5,7 @@ import {
   type VectorIndex,
 } from 'crux-retrieval'
 import type { Pause } from 'crux-types'
-import { documentRuns, type SegmentDigest } from '../segments/segment-digest.js'
+import { documentRuns, type SegmentDigest, tenantsOf } from '../segments/segment-digest.js'
 import { isComparable, type SegmentVectors } from './segment-vectors.js'
 
 /** A text as a vector, and whose. */
@@ -21,6 +21,18 @@ export interface NearestChunk {
   /** Cosine, above 0 and at most 1. */
   readonly score: number
 }
+
+/** Segments that hold chunks of a tenant with vectors. */
+export interface VectorCount {
+  readonly comparable: number
+  /** Those of them of which nobody said who made their vectors. */
+  readonly unnamed: number
+  /** Whose vectors are of another embedder. */
+  readonly others: number
+}
+
+/** What a segment holds; undefined for one that may not be looked at. */
+export type DigestOf = (segmentId: string) => SegmentDigest | undefined
 
 /** The vectors of segments that can be searched. */
 export class VectorSet {
@@ -57,31 +69,32 @@ export class VectorSet {
     if (this.segments.has(segmentId)) this.index.hide(segmentId, frames)
   }
 
-  /** How many of these segments have vectors that can be compared with an embedder's, and how many others. */
-  count(
-    segmentIds: Iterable<string>,
-    profile: SemanticProfile | undefined,
-  ): { readonly comparable: number; readonly others: number } {
-    let comparable = 0
-    let others = 0
-    for (const id of segmentIds) {
-      const vectors = this.segments.get(id)
-      if (vectors === undefined) continue
-      if (profile !== undefined && isComparable(vectors, profile)) comparable++
-      else others++
+  /**
+   * How the vectors of a tenant's segments stand to those of an embedder.
+   *
+   * @param profile - Undefined counts all of them as others.
+   */
+  count(tenant: string, digestOf: DigestOf, profile: SemanticProfile | undefined): VectorCount {
+    const count = { comparable: 0, unnamed: 0, others: 0 }
+    for (const [id, vectors] of this.segments) {
+      const digest = digestOf(id)
+      if (digest === undefined || !tenantsOf(digest).has(tenant)) continue
+      if (profile === undefined || !isComparable(vectors, profile)) count.others++
+      else {
+        count.comparable++
+        if (vectors.profile === undefined) count.unnamed++
+      }
     }
-    return { comparable, others }
+    return count
   }
 
   /**
    * The nearest chunks of a tenant, best first, and how many were compared.
-   *
-   * @param digestOf - What a segment holds; undefined for one that may not be looked at.
    */
   async nearest(
     query: QueryVector,
     tenant: string,
-    digestOf: (segmentId: string) => SegmentDigest | undefined,
+    digestOf: DigestOf,
     limit: number,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly hits: readonly NearestChunk[]; readonly compared: number }> {
@@ -125,21 +138,20 @@ export class VectorSet {
     }
     const known = ofTenants.get(tenant)
     if (known !== undefined) return known
-    const allowed = maskOf(digest, tenant)
     // A tenant without documents costs no memory, whatever names are asked for.
-    if (allowed !== false) ofTenants.set(tenant, allowed)
+    if (!tenantsOf(digest).has(tenant)) return false
+    const allowed = maskOf(digest, tenant)
+    ofTenants.set(tenant, allowed)
     return allowed
   }
 }
 
-function maskOf(digest: SegmentDigest, tenant: string): boolean | Uint8Array {
-  const runs = documentRuns(digest)
-  const own = runs.filter((run) => run.tenant === tenant)
-  if (own.length === 0) return false
-  if (own.length === runs.length) return true
+function maskOf(digest: SegmentDigest, tenant: string): true | Uint8Array {
+  if (tenantsOf(digest).size === 1) return true
   const mask = new Uint8Array((digest.offsets.length + 6) >>> 3)
-  for (const { first, frames } of own) {
-    for (let frame = first; frame < first + frames; frame++) {
+  for (const run of documentRuns(digest)) {
+    if (run.tenant !== tenant) continue
+    for (let frame = run.first; frame < run.first + run.frames; frame++) {
       mask[frame >>> 3] = (mask[frame >>> 3] ?? 0) | (1 << (frame & 7))
     }
   }
