@@ -9,7 +9,7 @@ import { runInSlices } from '../lexical/term-collector.js'
 import { createGroupGraph } from './group-graph.js'
 import type { MemoryCorpus } from './memory-corpus.js'
 import { ALL_TEXTS, ownerOf } from './memory-segments.js'
-import { QueryTerms } from './query-terms.js'
+import { readQueryTerms } from './query-terms.js'
 import type { SearchAnswer, SearchHit, SearchOptions } from './search-types.js'
 import { DEFAULT_SNIPPET_LENGTH, markText, requireSnippetLength } from './snippet.js'
 
@@ -127,7 +127,7 @@ async function markWords<Fields>(
   const wantsSnippet = snippet !== undefined && snippet !== false
   if (hits.length === 0 || !(wantsSnippet || highlight)) return hits
   const pause = createPauser({ signal })
-  const terms = await runInSlices(QueryTerms.of(query), pause)
+  const terms = await runInSlices(readQueryTerms(query), pause)
   const wanted = {
     highlights: highlight,
     ...(wantsSnippet && { snippetLength: lengthOf(snippet) }),

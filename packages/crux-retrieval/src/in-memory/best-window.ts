@@ -1,5 +1,6 @@
+import type { Token } from '../analyser/analyser.js'
 import type { TextRange } from './highlights.js'
-import type { FoundToken, QueryTerms } from './query-terms.js'
+import type { QueryTerms } from './query-terms.js'
 
 /** Matches left behind by the window that are kept before they are dropped together. */
 const MOST_PASSED = 256
@@ -31,7 +32,7 @@ export class BestWindow {
     this.counts = new Uint32Array(query.terms.size)
   }
 
-  take({ term: name, isStop, start, end }: FoundToken): void {
+  take({ term: name, isStop, start, end }: Token): void {
     const term = isStop ? undefined : this.query.terms.get(name)
     if (term === undefined) return
     this.matches.push({ term, start, end })

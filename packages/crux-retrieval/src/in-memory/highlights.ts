@@ -1,4 +1,5 @@
-import type { FoundToken, QueryTerms } from './query-terms.js'
+import type { Token } from '../analyser/analyser.js'
+import type { QueryTerms } from './query-terms.js'
 
 /** A stretch of a text, in UTF-16 units; `end` is exclusive. */
 export interface TextRange {
@@ -30,7 +31,7 @@ export class Highlights {
     return this.ranges.length === MOST_HIGHLIGHTS
   }
 
-  take(token: FoundToken): void {
+  take(token: Token): void {
     if (this.isFull) return
     const { term, kind, isStop, end, position } = token
     const isMatch = !isStop && this.query.terms.has(term)

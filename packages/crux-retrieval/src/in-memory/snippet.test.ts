@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { analyserOf } from '../analyser/analyser.js'
 import { runNow } from '../lexical/term-collector.js'
 import { MOST_HIGHLIGHTS } from './highlights.js'
-import { QueryTerms } from './query-terms.js'
+import { readQueryTerms } from './query-terms.js'
 import { markText, snippet } from './snippet.js'
 
 /** The words of a text that a query matches. */
 function marked(text: string, query: string): string[] {
-  const { highlights } = runNow(markText(text, runNow(QueryTerms.of(query)), { highlights: true }))
+  const { highlights } = runNow(markText(text, runNow(readQueryTerms(query)), { highlights: true }))
   return (highlights ?? []).map(({ start, end }) => text.slice(start, end))
 }
 
@@ -85,7 +85,7 @@ describe('highlights', () => {
             .map(({ term }) => term),
         )
         const ranges = runNow(
-          markText(document, runNow(QueryTerms.of(query)), { highlights: true }),
+          markText(document, runNow(readQueryTerms(query)), { highlights: true }),
         ).highlights
         const matches = analyserOf(2)
           .analyse(document)
