@@ -25,22 +25,22 @@ export async function indexTexts<Fields>(
   entries: readonly TextEntry<Fields>[],
   { hashes, words, pause }: IndexTextsOptions,
 ): Promise<IndexFiles | undefined> {
-  const docs = entries.map(({ content }) => ({
-    text: textToIndex(content),
-    owner: tenantHash(ownerOf(content.group), hashes),
-  }))
-  const units = docs.reduce((sum, { text }) => sum + text.length, 0)
+  const units = entries.reduce((sum, { content }) => sum + textToIndex(content).length, 0)
   if (units === 0) return undefined
   if (units <= SMALL_UNITS) {
     const collector = new PostingsCollector(hashes, analyserOf(DEFAULT_ANALYSER_VERSION), { words })
-    for (const [docId, { text, owner }] of docs.entries()) {
+    for (const [docId, { content }] of entries.entries()) {
+      const text = textToIndex(content)
+      const owner = tenantHash(ownerOf(content.group), hashes)
       if (text !== '') await runInSlices(collector.add(docId, text, owner, docId), pause)
     }
     return await collector.finishInSlices(TARGET, pause)
   }
   const builder = createIndexBuilder(hashes, { words })
-  for (const [docId, { text, owner }] of docs.entries()) {
-    await builder.addInSlices(docId, text, owner, docId, pause)
+  for (const [docId, { content }] of entries.entries()) {
+    const owner = tenantHash(ownerOf(content.group), hashes)
+    await builder.addInSlices(docId, textToIndex(content), owner, docId, pause)
+    await pause()
   }
   if (words) return await builder.finishWithWordsInSlices(TARGET, pause)
   const ccxi = await builder.finishInSlices(TARGET, pause)

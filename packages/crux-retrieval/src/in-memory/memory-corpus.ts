@@ -43,6 +43,9 @@ export class MemoryCorpus<Fields> {
   /** Run something that needs the segments to stay as they are, after indexing what was added before. */
   async read<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.index(signal)
+    // Others may have begun again. From the last look on everything happens in one go.
+    while (this.working !== undefined) await untilAborted(this.working, signal)
+    this.segments.hideGone()
     const result = run()
     this.running.add(result)
     try {
@@ -56,11 +59,10 @@ export class MemoryCorpus<Fields> {
   async index(signal?: AbortSignal): Promise<void> {
     // What is under way may have begun before the last text was added; then once more is enough.
     for (let round = 0; round < 2; round++) {
-      if (this.working === undefined && !this.isWorkDue()) break
+      if (this.working === undefined && !this.isWorkDue()) return
       this.working ??= this.startWork()
       await untilAborted(this.working, signal)
     }
-    this.segments.hideGone()
   }
 
   private isWorkDue(): boolean {

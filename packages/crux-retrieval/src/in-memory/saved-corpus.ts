@@ -34,11 +34,12 @@ export async function saveCorpus<Fields>(
   }
   const saved: SavedSegment[] = []
   for (const segment of segments) {
-    saved.push({
-      docs: Int32Array.from(segment.entries, (entry) => numbers.get(entry) ?? -1),
-      files: segment.files,
-    })
-    await pause()
+    const docs = new Int32Array(segment.entries.length)
+    for (const [docId, entry] of segment.entries.entries()) {
+      docs[docId] = numbers.get(entry) ?? -1
+      if (docId % SLICE === 0) await pause()
+    }
+    saved.push({ docs, files: segment.files })
   }
   const texts = entries.map(({ content }) => content)
   return await encodeSearchFile({ texts, segments: saved }, hashes, pause)

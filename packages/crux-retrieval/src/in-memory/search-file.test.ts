@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { crc32c, loadHashes } from 'crux-segment'
 import { CruxError, createPauser } from 'crux-types'
 import fc from 'fast-check'
@@ -75,6 +77,27 @@ describe('a search file', () => {
     const loaded = await createSearch<{ n: number }>()
     await loaded.load(bytes)
     expect(Buffer.compare(await loaded.save(), bytes)).toBe(0)
+  })
+
+  it('of version 1 stays readable', async () => {
+    const path = join(import.meta.dirname, '../../fixtures/search-file/v1/texts.search')
+    const loaded = await createSearch()
+    expect(await loaded.load(await readFile(path))).toEqual({ texts: 3, reindexed: undefined })
+    expect(loaded.get('first')).toEqual({
+      id: 'first',
+      text: 'The journal is replayed at every start',
+      title: 'Durability',
+      group: 'talk',
+      fields: { page: 1 },
+    })
+    expect(loaded.get('lone')?.text).toBe('half a pair: \ud83d')
+    const found = async (query: string) => (await loaded.search(query)).hits.map(({ id }) => id)
+    expect(await found('replayed journal')).toEqual(['first'])
+    expect(await found('大小 getUserById')).toEqual(['second'])
+    expect(await found('pair')).toEqual(['lone'])
+    expect(await found('removed')).toEqual([])
+    const fused = await loaded.search('durability', { mode: 'fused', group: 'talk' })
+    expect(fused.hits[0]?.id).toBe('first')
   })
 
   it('may be empty', async () => {
