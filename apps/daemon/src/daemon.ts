@@ -174,7 +174,7 @@ async function start(
     config,
     clock,
     hashes,
-    embedder: embedders.facts,
+    embedders,
     onWarning,
     onClose,
     events: {

@@ -140,6 +140,8 @@ const OTHER_ROUTES = [
   'POST /v1/local/ingest',
   'POST /v1/admin/companions/rebuild',
   'POST /v1/admin/companions/verify',
+  'POST /v1/admin/companions/embed',
+  'POST /v1/admin/segments/merge',
   'GET /v1/openapi.json',
   'GET /healthz',
   'GET /readyz',

@@ -1,9 +1,11 @@
+import type { SearchMode } from 'crux-documents'
 import { z } from 'zod'
 import type { DaemonClient } from './client.js'
 
 const ranked = z.looseObject({
   results: z.array(z.looseObject({ chunk_ref: z.string() })),
   coverage: z.looseObject({ missing_tokens: z.array(z.string()) }),
+  meta: z.looseObject({ degraded: z.array(z.string()).default([]) }),
 })
 
 const expanded = z.looseObject({
@@ -29,6 +31,8 @@ export interface Passages {
   readonly left_out: number
   /** Words of the question that no document holds. */
   readonly missing: readonly string[]
+  /** What was to take part in the ranking and did not. */
+  readonly degraded: readonly string[]
 }
 
 /**
@@ -37,19 +41,31 @@ export interface Passages {
  * @param limit - Most passages, 1 to 100.
  */
 export async function readPassages(
-  query: { question: string; tenant: string; tokenBudget: number; limit: number },
+  query: {
+    question: string
+    tenant: string
+    tokenBudget: number
+    limit: number
+    mode: SearchMode
+  },
   client: DaemonClient,
 ): Promise<Passages> {
   const found = await client.json(
     {
       method: 'POST',
       path: '/v1/query/text-search',
-      body: JSON.stringify({ tenant_id: query.tenant, query: query.question, limit: query.limit }),
+      body: JSON.stringify({
+        tenant_id: query.tenant,
+        query: query.question,
+        limit: query.limit,
+        ranking: query.mode,
+      }),
     },
     ranked,
   )
   const missing = found.coverage.missing_tokens
-  if (found.results.length === 0) return { passages: [], tokens: 0, left_out: 0, missing }
+  const { degraded } = found.meta
+  if (found.results.length === 0) return { passages: [], tokens: 0, left_out: 0, missing, degraded }
   const answer = await client.json(
     {
       method: 'POST',
@@ -68,11 +84,12 @@ export async function readPassages(
     tokens: answer.text_tokens,
     left_out: answer.left_out,
     missing,
+    degraded,
   }
 }
 
 /** Passages for people. */
-export function passagesText({ passages, tokens, left_out, missing }: Passages): string {
+export function passagesText({ passages, tokens, left_out, missing, degraded }: Passages): string {
   const blocks = passages.map(({ title, source, text, is_cut }) => {
     const heading = title === null || title === source ? source : `${title} (${source})`
     return `--- ${heading}\n${text}${is_cut ? ' …' : ''}\n`
@@ -82,6 +99,7 @@ export function passagesText({ passages, tokens, left_out, missing }: Passages):
       ? 'nothing found; `corecruxctl ingest` puts documents in'
       : `${passages.length} ${passages.length === 1 ? 'passage' : 'passages'}, ${tokens} tokens${left_out === 0 ? '' : `, ${left_out} more did not fit the budget`}`,
     ...(missing.length === 0 ? [] : [`no document holds: ${missing.join(', ')}`]),
+    ...degraded.map((why) => `note: ${why}`),
   ]
   return `${[...blocks, ...notes].join('\n')}\n`
 }

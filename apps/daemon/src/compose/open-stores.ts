@@ -1,6 +1,6 @@
 import { type DocumentStore, openDocumentStore } from 'crux-documents'
 import { type FactStore, openFactStore } from 'crux-memory'
-import type { Embedder } from 'crux-retrieval'
+import { TUNED_FUSION, withWeights } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
 import { openSessionStore, type SessionStore } from 'crux-session'
 import {
@@ -11,6 +11,7 @@ import {
 } from 'crux-storage'
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
+import type { Embedders } from './embedders.js'
 import { withDefaultTtl } from './session-ttl.js'
 import { type JournalEvents, watchJournal } from './watched-journal.js'
 
@@ -26,8 +27,8 @@ export interface StoreOptions {
   readonly config: Config
   readonly clock: Clock
   readonly hashes: Hashes
-  /** Null leaves the fact store without vectors. */
-  readonly embedder: Embedder | null
+  /** For documents, queries and facts. */
+  readonly embedders: Pick<Embedders, 'documents' | 'query' | 'facts' | 'status'>
   readonly events: JournalEvents
   readonly onWarning: (message: string) => void
   /** Called at each named step of a seal. */
@@ -38,7 +39,7 @@ export interface StoreOptions {
 
 /** Open journals, segments and the stores over them. @throws {CruxError} The codes of the packages. */
 export async function openStores(options: StoreOptions): Promise<Stores> {
-  const { config, clock, hashes, embedder, events, onWarning, onClose } = options
+  const { config, clock, hashes, embedders, events, onWarning, onClose } = options
   const keep = <T extends { close(): Promise<void> }>(opened: T): T => {
     onClose(() => opened.close())
     return opened
@@ -67,13 +68,26 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
         mediumDays: config.decayMediumDays,
         stableDays: config.decayStableDays,
       },
-      embedder,
+      embedder: embedders.facts,
       onWarning,
     }),
   )
   const sessions = keep(await openSessionStore({ journal, clock, onWarning }))
   const documents = keep(
-    await openDocumentStore({ segments, clock, buildIndex: config.buildCcxi, hashes, onWarning }),
+    await openDocumentStore({
+      segments,
+      clock,
+      buildIndex: config.buildCcxi,
+      hashes,
+      embedders: {
+        documents: embedders.documents,
+        query: embedders.query,
+        isRequired: embedders.status.kind === 'delegate',
+      },
+      fusionWeights: withWeights(TUNED_FUSION.weights, config.fusionWeights),
+      merge: config.segmentMerge,
+      onWarning,
+    }),
   )
   return { facts, documents, sessions: withDefaultTtl(sessions, config.sessionTtlDefault) }
 }

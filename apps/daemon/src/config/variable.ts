@@ -164,6 +164,41 @@ export function list(
   })
 }
 
+/** Numbers by name, such as `one=0.5,two=3`; names that are left out are absent. */
+export function optionalNumbers<const Name extends string>(
+  facts: VariableFacts & {
+    names: readonly Name[]
+    expected: string
+    accepts: (numbers: NumbersOf<Name>) => boolean
+    unset: string
+  },
+): Variable<NumbersOf<Name> | undefined> {
+  return variable<NumbersOf<Name> | undefined>({
+    ...facts,
+    schema: z.string().transform((raw, context) => {
+      const numbers: { [Key in Name]?: number } = {}
+      for (const item of raw.split(',')) {
+        const [word = '', value = '', ...rest] = item.split('=').map((part) => part.trim())
+        const name = facts.names.find((one) => one === word)
+        const isNew = name !== undefined && numbers[name] === undefined
+        if (!isNew || rest.length > 0 || !/^\d+(?:\.\d+)?$/.test(value)) {
+          context.addIssue({ code: 'custom', message: 'not a number by name' })
+          return z.NEVER
+        }
+        numbers[name] = Number(value)
+      }
+      if (facts.accepts(numbers)) return numbers
+      context.addIssue({ code: 'custom', message: 'not accepted' })
+      return z.NEVER
+    }),
+    fallback: undefined,
+    fallbackText: facts.unset,
+  })
+}
+
+/** Some of these names with a number each. */
+export type NumbersOf<Name extends string> = { readonly [Key in Name]?: number }
+
 function wordSchema<Word extends string>(
   words: readonly Word[],
   spellings: Readonly<Record<string, Word>>,

@@ -1,11 +1,20 @@
-import { isServiceUrl } from 'crux-retrieval'
+import { isServiceUrl, TUNED_FUSION, withWeights } from 'crux-retrieval'
 import { isCidr } from './network.js'
-import { choice, flag, integer, list, optionalChoice, optionalText, text } from './variable.js'
+import {
+  choice,
+  flag,
+  integer,
+  list,
+  optionalChoice,
+  optionalNumbers,
+  optionalText,
+  text,
+} from './variable.js'
 
 /**
  * Every setting of the daemon and its command line. Parsing, both example files and the
  * configuration page come from this table and from nowhere else; a setting that does nothing is
- * not in it.
+ * not in it, unless it says so because others document it.
  */
 export const VARIABLES = {
   httpHost: text({
@@ -399,6 +408,33 @@ export const VARIABLES = {
     fallback: true,
     meaning: 'Serve POST /v1/query/text-search and its expand route.',
   }),
+  fusionWeights: optionalNumbers({
+    name: 'CORECRUXD_FUSION_WEIGHTS',
+    yaml: 'documents.fusion_weights',
+    names: ['bm25', 'graph', 'dense', 'sparse'],
+    expected: 'weights from 0, not all 0, such as bm25=0.5,graph=0.3,dense=0.2,sparse=0',
+    accepts: isUsable,
+    unset: Object.entries(TUNED_FUSION.weights)
+      .map(([lane, weight]) => `${lane}=${weight}`)
+      .join(','),
+    meaning:
+      'Weights of the lanes in mode fused; those left out keep their default. A request may give its own.',
+  }),
+  queryGraphExpand: flag({
+    name: 'CORECRUXD_QUERY_GRAPH_EXPAND',
+    yaml: 'documents.query_graph_expand',
+    fallback: false,
+    meaning:
+      'Accepted, and without effect on query, query_scan, query_expand and their HTTP routes: links between documents count in mode fused, whatever this says.',
+  }),
+  segmentMerge: choice({
+    name: 'CORECRUXD_SEGMENT_MERGE',
+    yaml: 'documents.segment_merge',
+    words: ['background', 'manual', 'off'],
+    fallback: 'background',
+    meaning:
+      'When small segments become larger ones without what is no longer current: by themselves, on `corecruxctl ccxi merge` only, or never. References to chunks stay valid.',
+  }),
   sessionTtlDefault: integer({
     name: 'CORECRUXD_SESSION_TTL_DEFAULT',
     yaml: 'sessions.ttl_default_secs',
@@ -439,6 +475,15 @@ export const VARIABLES = {
     meaning: 'Where `corecruxd mcp-stdio` finds the daemon.',
   }),
 } as const
+
+function isUsable(weights: Parameters<typeof withWeights>[1]): boolean {
+  try {
+    withWeights(TUNED_FUSION.weights, weights)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Name of a setting in the code. */
 export type SettingName = keyof typeof VARIABLES

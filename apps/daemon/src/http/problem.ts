@@ -96,6 +96,9 @@ const BY_CODE: Readonly<
   DOCUMENT_DUPLICATE: { slug: 'bad-request' },
   INGEST_TOO_LARGE: { slug: 'payload-too-large' },
   EXPAND_TOO_LARGE: { slug: 'payload-too-large' },
+  EMBEDDING_FAILED: { slug: 'service-unavailable', code: 'EMBEDDING_FAILED' },
+  EMBEDDER_MISSING: { slug: 'conflict', code: 'EMBEDDER_MISSING' },
+  MERGE_OFF: { slug: 'conflict', code: 'MERGE_OFF' },
 
   JOURNAL_POISONED: { slug: 'service-unavailable', code: 'IO_WRITE_FAILED' },
   JOURNAL_CLOSED: { slug: 'service-unavailable' },

@@ -14,6 +14,23 @@ export interface EnvelopePointer {
   readonly chunk_ref: string
 }
 
+/** Which lane carried a ranking, and what share of it each had. */
+export interface LaneDecision {
+  readonly load_bearing_lane: 'Bm25' | 'Graph' | 'Dense' | 'Sparse'
+  readonly fused_confidence: null
+  readonly suggested_next_lane: 'None'
+  /** Shares add up to 1. */
+  readonly lane_attribution: Readonly<
+    Record<string, { readonly share: number; readonly confidence: null }>
+  >
+  readonly read_pointers: readonly []
+}
+
+/** What an envelope is about. */
+export type EnvelopeSubject =
+  | { readonly kind: 'search'; readonly decision: LaneDecision }
+  | { readonly kind: 'addressed'; readonly decision: null }
+
 /** A text that came with an address. */
 export interface EnvelopeText {
   /** The handle as it was asked for. */
@@ -27,20 +44,23 @@ export interface EnvelopeText {
 /**
  * Wrap an answer of the segment lane into a CRC-v1 envelope.
  *
- * @param kind - `search` for ranked pointers, `addressed` for chunks that were asked for by handle.
- * @param items - Member of `legacy` that the pointers replace; every other member goes to `meta`.
+ * @param about - `search` for ranked pointers, with the lanes that ranked them; `addressed` for chunks that
+ *   were asked for by handle.
+ * @param items - Member of `legacy` that the pointers replace; every other member goes to `meta`, where the
+ *   local profile is named by its id only: it stands in full in the structured content.
  * @param fullTokens - Tokens of all items in full.
  * @param content - Texts, where text was asked for.
  */
 export function searchEnvelope(
-  kind: 'search' | 'addressed',
+  { kind, decision }: EnvelopeSubject,
   legacy: LegacyAnswer,
   items: string,
   pointers: readonly EnvelopePointer[],
   fullTokens: number,
   content?: readonly EnvelopeText[],
 ): Record<string, unknown> {
-  const { meta, [items]: _items, ...rest } = legacy
+  const { meta: legacyMeta, [items]: _items, ...rest } = legacy
+  const { local_semantic_profile: _profile, embedding_fingerprint: _print, ...meta } = legacyMeta
   const isSearch = kind === 'search'
   return {
     contract: 'crc-v1',
@@ -53,22 +73,14 @@ export function searchEnvelope(
       summary: SUMMARY_TOKENS * pointers.length,
       full: fullTokens,
     },
-    agent_decision: isSearch ? LEXICAL_DECISION : null,
+    agent_decision: decision,
     envelope: RETRIEVAL_ENVELOPE,
     next: {
       expand: isSearch ? 'query_expand {result_ids:["<seg>:<doc>"...]}' : null,
       resolution_pointer: null,
     },
-    meta: { score_space: 'bm25_lexical', ...meta, ...rest },
+    meta: { ...meta, ...rest },
   }
-}
-
-const LEXICAL_DECISION = {
-  load_bearing_lane: 'Bm25',
-  fused_confidence: null,
-  suggested_next_lane: 'None',
-  lane_attribution: { bm25: { share: 1, confidence: null } },
-  read_pointers: [],
 }
 
 const RETRIEVAL_ENVELOPE = {

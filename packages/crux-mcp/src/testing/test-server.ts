@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { openDocumentStore } from 'crux-documents'
+import { type DocumentStoreOptions, openDocumentStore } from 'crux-documents'
 import { openFactStore } from 'crux-memory'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
@@ -80,6 +80,7 @@ export interface CallResult {
 /** Start a listener on a free port; close it at the end of the test. */
 export async function startTestServer(
   overrides: Partial<McpServerOptions> = {},
+  documentOptions: Partial<DocumentStoreOptions> = {},
 ): Promise<TestServer> {
   const clock = new ManualClock(TEST_NOW)
   const factJournal = createMemoryJournal()
@@ -89,6 +90,7 @@ export async function startTestServer(
       segments: await createMemorySegmentStore({ clock }),
       clock,
       buildIndex: true,
+      ...documentOptions,
     }),
     sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
     clock,

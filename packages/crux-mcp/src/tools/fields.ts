@@ -1,3 +1,4 @@
+import { SEARCH_MODES } from 'crux-documents'
 import { z } from 'zod'
 import { invalidArguments } from './parse-arguments.js'
 
@@ -10,6 +11,14 @@ export function count(): z.ZodInt {
 export const tenantId = z
   .string()
   .describe('Tenant whose documents are searched: one concrete name, never empty or *.')
+
+/** The argument of search tools that says what ranks. */
+export const searchMode = z
+  .enum(SEARCH_MODES)
+  .default('auto')
+  .describe(
+    'What ranks. auto: words (BM25), re-ranked by vectors where there are some; bm25: words only; dense: vectors only, for the same thing in other words; fused: words, vectors, word order and links together, the most thorough. What is missing is left out and named in meta.degraded.',
+  )
 
 /** @throws {CruxError} `ARGUMENTS_INVALID` for an empty tenant or a wildcard. */
 export function requireConcreteTenant(tenant: string): string {

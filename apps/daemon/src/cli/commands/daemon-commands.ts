@@ -4,6 +4,8 @@ import type { CommandContext, CommandParser } from '../context.js'
 import { readStatus, statusText } from '../status.js'
 
 const rebuiltSchema = z.object({ rebuilt: z.int(), segments: z.int() })
+const embeddedSchema = z.object({ embedded: z.int(), segments: z.int() })
+const mergedSchema = z.object({ merged: z.int(), segments: z.int() })
 const verifiedSchema = z.object({
   segments: z.int(),
   checked: z.int(),
@@ -17,7 +19,7 @@ const verifiedSchema = z.object({
   ),
 })
 
-/** Add `status`, `backup`, `ccxi rebuild` and `ccxi verify`. */
+/** Add `status`, `backup` and the commands of `ccxi`. */
 export function addDaemonCommands(parser: CommandParser, context: CommandContext): CommandParser {
   return parser
     .command(
@@ -75,7 +77,34 @@ export function addDaemonCommands(parser: CommandParser, context: CommandContext
             if (result.problems.length > 0) context.fail()
           },
         )
-        .demandCommand(1, 'ccxi: name what to do: rebuild or verify'),
+        .command(
+          'embed',
+          'Embed stored text that has no vectors, with the configured embedder',
+          (inner) =>
+            inner.option('all', {
+              type: 'boolean',
+              default: false,
+              describe: 'Also text whose vectors are of another embedder',
+            }),
+          async (argv) => {
+            const path = `/v1/admin/companions/embed${argv.all ? '?all=true' : ''}`
+            const result = await context.client(argv).json({ method: 'POST', path }, embeddedSchema)
+            if (argv.json) return context.printJson(result)
+            context.print(`${result.embedded} chunks of ${result.segments} segments got vectors\n`)
+          },
+        )
+        .command(
+          'merge',
+          'Merge segments and drop what is no longer current',
+          (inner) => inner,
+          async (argv) => {
+            const request = { method: 'POST', path: '/v1/admin/segments/merge' } as const
+            const result = await context.client(argv).json(request, mergedSchema)
+            if (argv.json) return context.printJson(result)
+            context.print(`${result.merged} segments were merged; there are ${result.segments}\n`)
+          },
+        )
+        .demandCommand(1, 'ccxi: name what to do: rebuild, verify, embed or merge'),
     )
 }
 

@@ -1,3 +1,4 @@
+import { SEARCH_MODES } from 'crux-documents'
 import { z } from 'zod'
 import type { CommandContext, CommandParser } from '../context.js'
 import { passagesText, readPassages } from '../passages.js'
@@ -23,11 +24,16 @@ export function addMemoryCommands(parser: CommandParser, context: CommandContext
           .positional('question', { type: 'string', array: true, demandOption: true })
           .option('tenant', { type: 'string', demandOption: true, describe: 'Whose documents' })
           .option('token-budget', { type: 'number', default: 1000, describe: 'Tokens of text' })
-          .option('limit', { type: 'number', default: 10, describe: 'Most passages, 1 to 100' }),
+          .option('limit', { type: 'number', default: 10, describe: 'Most passages, 1 to 100' })
+          .option('mode', {
+            choices: SEARCH_MODES,
+            default: 'auto' as const,
+            describe: 'What ranks: words, vectors, or all together',
+          }),
       async (argv) => {
-        const { tenant, tokenBudget, limit } = argv
+        const { tenant, tokenBudget, limit, mode } = argv
         const found = await readPassages(
-          { question: argv.question.join(' '), tenant, tokenBudget, limit },
+          { question: argv.question.join(' '), tenant, tokenBudget, limit, mode },
           context.client(argv),
         )
         if (argv.json) context.printJson(found)

@@ -76,5 +76,46 @@ export function adminRoutes({
         return { status: 200, json: { segments, checked, problems } }
       },
     }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/admin/companions/embed',
+      summary: 'Embed stored chunks that have no vector, with the configured embedder.',
+      access: ['admin:write'],
+      isLong: true,
+      query: z.object({
+        all: z
+          .enum(['true', 'false'])
+          .default('false')
+          .describe('Whether chunks whose vectors are of another embedder are embedded again too.'),
+      }),
+      replies: {
+        200: {
+          description: 'How many chunks got a vector, and how many segments changed.',
+          schema: z.object({ embedded: z.int(), segments: z.int() }),
+        },
+      },
+      async run({ query }, { signal }) {
+        const all = query.all === 'true'
+        const { embedded, segments } = await services.documents.embedMissing({ all, signal })
+        return { status: 200, json: { embedded, segments } }
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/admin/segments/merge',
+      summary: 'Merge segments into as few as their bounds allow; references to chunks stay valid.',
+      access: ['admin:write'],
+      isLong: true,
+      replies: {
+        200: {
+          description: 'How many were merged, and how many there are now.',
+          schema: z.object({ merged: z.int(), segments: z.int() }),
+        },
+      },
+      async run(_, { signal }) {
+        const { merged, segments } = await services.documents.merge({ signal })
+        return { status: 200, json: { merged, segments } }
+      },
+    }),
   ]
 }

@@ -1,4 +1,5 @@
 import type { ChunkInput, DocumentInput } from 'crux-documents'
+import { createSemanticProfile, loadHashes, type SemanticProfile } from 'crux-segment'
 import { createPauser } from 'crux-types'
 import { z } from 'zod'
 import type { HttpDependencies } from '../dependencies.js'
@@ -11,7 +12,10 @@ const chunkSchema = z.object({
   text: z.string().describe('At most 4 MiB of UTF-8.'),
   chunk_index: z.int().min(0).nullish(),
   heading_path: z.array(z.string()).nullish().describe('Titles around it, outermost first.'),
-  dense_vector: z.array(z.number()).nullish().describe('Not kept by this version.'),
+  dense_vector: z
+    .array(z.number())
+    .nullish()
+    .describe('What an embedder made of the text; of one length throughout the request.'),
   metadata: z.record(z.string(), z.unknown()).nullish(),
 })
 
@@ -22,9 +26,26 @@ const documentFacts = {
   source_timestamp: z.string().nullish().describe('RFC 3339.'),
 }
 
+const embeddingFacts = {
+  model: z.string().min(1),
+  dimensions: z.int().min(1),
+  tokenizer: z.string().default('model_default'),
+  prompt_template_version: z.string().default('none'),
+  normalisation: z.string().default('none'),
+}
+
+const profileSchema = z.looseObject({
+  ...embeddingFacts,
+  revision: z.string().optional().describe('Of the model.'),
+  profile_id: z.string().optional().describe('Held against the other values.'),
+})
+
 const requestFacts = {
   tenant_id: z.string(),
   corpus_id: z.string(),
+  semantic_profile: profileSchema
+    .nullish()
+    .describe('The embedder that made the vectors; only vectors of one embedder are compared.'),
   remove: z
     .array(z.string())
     .optional()
@@ -75,13 +96,15 @@ export function ingestRoutes({
             sealed: z.boolean(),
             segment_seq: z.int(),
             receipt_id: z.string().nullable(),
+            dense_vectors: z.int().describe('Vectors stored, those made here included.'),
+            dense_dim: z.int().nullable().describe('Numbers per vector.'),
             warnings: z.array(z.string()),
           }),
         },
       },
       async run({ body }, { anyTenant, signal }) {
         requireOn()
-        const { documents, vectors } = await parseDocuments(body.documents, signal)
+        const documents = await parseDocuments(body.documents, signal)
         const result = await services.documents.ingest(
           anyTenant(),
           {
@@ -89,16 +112,12 @@ export function ingestRoutes({
             corpus: body.corpus_id,
             documents,
             ...(body.remove === undefined ? {} : { remove: body.remove }),
+            ...(body.semantic_profile
+              ? { semanticProfile: await profileOf(body.semantic_profile) }
+              : {}),
           },
           { signal },
         )
-        const warnings =
-          vectors === 0
-            ? result.warnings
-            : [
-                ...result.warnings,
-                `${vectors} dense vectors were left out: this version keeps none`,
-              ]
         return {
           status: 202,
           json: {
@@ -110,9 +129,9 @@ export function ingestRoutes({
             sealed: result.sealed,
             segment_seq: result.segmentSeq,
             receipt_id: result.receiptId,
-            dense_vectors: 0,
-            dense_dim: null,
-            warnings,
+            dense_vectors: result.vectors,
+            dense_dim: result.vectorDims,
+            warnings: result.warnings,
           },
         }
       },
@@ -162,25 +181,39 @@ export function ingestRoutes({
   ]
 }
 
+/** The profile that the values of the client give. */
+async function profileOf(given: z.output<typeof profileSchema>): Promise<SemanticProfile> {
+  const { model, dimensions, tokenizer, prompt_template_version, normalisation } = given
+  const profile = createSemanticProfile(
+    { model, dimensions, tokenizer, prompt_template_version, normalisation },
+    await loadHashes(),
+    given.revision,
+  )
+  if (given.profile_id === undefined || given.profile_id === profile.profile_id) return profile
+  throw new ProblemError(
+    'bad-request',
+    `semantic_profile: profile_id ${given.profile_id}, the other values give ${profile.profile_id}`,
+  )
+}
+
 async function parseDocuments(
   raw: readonly unknown[],
   signal: AbortSignal,
-): Promise<{ documents: DocumentInput[]; vectors: number }> {
+): Promise<DocumentInput[]> {
   const pause = createPauser({ signal })
   const documents: DocumentInput[] = []
-  let vectors = 0
   for (const [i, item] of raw.entries()) {
     const outer = parseInput(outerDocument, item, `body: documents.${i}`)
     const chunks: ChunkInput[] = []
     for (const [j, part] of outer.chunks.entries()) {
       const chunk = parseInput(chunkSchema, part, `body: documents.${i}.chunks.${j}`)
-      if (chunk.dense_vector) vectors += 1
       chunks.push({
         chunkId: chunk.chunk_id,
         text: chunk.text,
         ...(typeof chunk.chunk_index === 'number' ? { chunkIndex: chunk.chunk_index } : {}),
         ...(chunk.heading_path ? { headingPath: chunk.heading_path } : {}),
         ...(chunk.metadata ? { metadata: chunk.metadata } : {}),
+        ...(chunk.dense_vector ? { vector: chunk.dense_vector } : {}),
       })
       await pause()
     }
@@ -195,5 +228,5 @@ async function parseDocuments(
     })
     await pause()
   }
-  return { documents, vectors }
+  return documents
 }

@@ -1,4 +1,4 @@
-import type { SearchAnswer, SearchHit } from 'crux-documents'
+import { SEARCH_MODES, type SearchAnswer, type SearchHit, type SearchMode } from 'crux-documents'
 import {
   type HitLabels,
   hitLabels,
@@ -7,7 +7,8 @@ import {
   retrievalMeta,
   SOURCE_LABEL,
 } from 'crux-mcp'
-import { greedyWithinBudget } from 'crux-retrieval'
+import { type FusionWeights, greedyWithinBudget, TUNED_FUSION, withWeights } from 'crux-retrieval'
+import { messageOf } from 'crux-types'
 import { z } from 'zod'
 import type { HttpDependencies } from '../dependencies.js'
 import { ProblemError } from '../problem.js'
@@ -20,6 +21,8 @@ const BUDGET_POOL = 1000
 
 const limit = z.int().optional().describe('Most hits, 1 to 100; default 10, or 20 with mode scan.')
 
+const weight = z.number().min(0).optional()
+
 const searchBody = z.object({
   tenant_id: z.string().default('').describe('One tenant.'),
   query: z.string().describe('Words or a question.'),
@@ -28,9 +31,21 @@ const searchBody = z.object({
   token_budget: z.int().min(0).optional().describe('Tokens of the chunks behind the hits.'),
   min_score: z.number().optional().describe('Hits below it are dropped and counted.'),
   mode: z
-    .enum(['normal', 'scan'])
+    .enum(['normal', 'scan', ...SEARCH_MODES])
     .default('normal')
-    .describe('scan stops at the first chunk that does not fit the budget.'),
+    .describe(
+      'scan stops at the first chunk that does not fit the budget; auto, bm25, dense and fused say what ranks, like ranking.',
+    ),
+  ranking: z
+    .enum(SEARCH_MODES)
+    .optional()
+    .describe(
+      'auto (default): words, re-ranked by vectors where there are some; bm25: words; dense: vectors; fused: words, vectors, word order and links together.',
+    ),
+  weights: z
+    .strictObject({ bm25: weight, graph: weight, dense: weight, sparse: weight })
+    .optional()
+    .describe('With fused: weights of the lanes; those left out are as configured.'),
   include_receipt: z.boolean().optional().describe('Accepted; there is none.'),
 })
 
@@ -62,7 +77,7 @@ export function textSearchRoutes({
     defineRoute({
       method: 'POST',
       path: '/v1/query/text-search',
-      summary: 'Rank chunks of documents by BM25.',
+      summary: 'Rank chunks of documents by words, vectors, or both with word order and links.',
       access: READ,
       body: searchBody,
       replies: {
@@ -76,6 +91,7 @@ export function textSearchRoutes({
                 rank: z.int(),
                 score: z.number(),
                 token_count: z.int(),
+                score_breakdown: z.looseObject({}).describe('What each lane says of it.'),
               }),
             ),
             coverage: z.looseObject({
@@ -84,11 +100,15 @@ export function textSearchRoutes({
               missing_tokens: z.array(z.string()),
               below_floor: z.int(),
             }),
-            meta: z.looseObject({}),
+            meta: z.looseObject({
+              score_space: z.string().describe('The algorithm that ran.'),
+              degraded: z.array(z.string()).describe('What was to take part and did not.'),
+              dense_lane_active: z.boolean().describe('Whether vectors were compared.'),
+            }),
           }),
         },
       },
-      async run({ body }, { anyTenant }) {
+      async run({ body }, { anyTenant, signal }) {
         requireOn()
         if (body.query.trim() === '') {
           throw new ProblemError('bad-request', 'query must not be empty')
@@ -99,14 +119,21 @@ export function textSearchRoutes({
           Math.max(body.limit ?? body.top_k ?? (isScan ? 20 : 10), 1),
           MAX_HITS,
         )
-        const answer = await services.documents.search(anyTenant(), {
-          tenant: oneTenant(body.tenant_id),
-          query: body.query,
-          limit: body.token_budget === undefined ? wanted : BUDGET_POOL,
-          ...(body.min_score === undefined ? {} : { minScore: body.min_score }),
-        })
+        const answer = await services.documents.search(
+          anyTenant(),
+          {
+            tenant: oneTenant(body.tenant_id),
+            query: body.query,
+            limit: body.token_budget === undefined ? wanted : BUDGET_POOL,
+            mode: rankingOf(body),
+            isStrict: true,
+            ...(body.min_score === undefined ? {} : { minScore: body.min_score }),
+            ...(body.weights === undefined ? {} : { weights: usable(body.weights, config) }),
+          },
+          { signal },
+        )
         const budgeted = withinBudget(answer.hits, body.token_budget, wanted, isScan)
-        const labels = hitLabels(answer.scoreSpace, services)
+        const labels = hitLabels(answer, services)
         return {
           status: 200,
           json: {
@@ -114,7 +141,7 @@ export function textSearchRoutes({
             coverage: reportCoverage(answer.coverage),
             meta: {
               ...searchMeta(answer, performance.now() - started),
-              ...retrievalMeta(labels, answer.scoreMergeRule, services),
+              ...retrievalMeta(labels, answer.scoreMergeRule, services, answer),
             },
             ...(isScan ? { scan_mode: true } : {}),
             ...budgeted.report,
@@ -187,6 +214,29 @@ export function textSearchRoutes({
   ]
 }
 
+type SearchBody = z.output<typeof searchBody>
+
+/** What ranks; `mode` may say it as well, and must not say something else. */
+function rankingOf({ mode, ranking }: SearchBody): SearchMode {
+  const named = mode === 'normal' || mode === 'scan' ? undefined : mode
+  if (named !== undefined && ranking !== undefined && named !== ranking) {
+    throw new ProblemError('bad-request', `mode says ${named} and ranking ${ranking}; name one`)
+  }
+  return named ?? ranking ?? 'auto'
+}
+
+/** Weights that leave something over which to rank, together with those that are configured. */
+function usable(
+  weights: NonNullable<SearchBody['weights']>,
+  { fusionWeights }: Pick<HttpDependencies['config'], 'fusionWeights'>,
+): FusionWeights {
+  try {
+    return withWeights(withWeights(TUNED_FUSION.weights, fusionWeights), weights)
+  } catch (error) {
+    throw new ProblemError('bad-request', messageOf(error))
+  }
+}
+
 function oneTenant(tenant: string): string {
   if (tenant === '' || tenant === '*') {
     throw new ProblemError('bad-request', 'tenant_id must name one concrete tenant')
@@ -244,6 +294,8 @@ function resultRow(hit: SearchHit, rank: number, labels: HitLabels): Record<stri
     ...labels,
     frame_offset: hit.frameOffset,
     token_count: hit.docLengthTokens,
+    score_breakdown: hit.breakdown,
+    ...(hit.hopDistance === undefined ? {} : { hop_distance: hit.hopDistance }),
   }
 }
 
@@ -254,6 +306,6 @@ function searchMeta(answer: SearchAnswer, tookMs: number): Record<string, unknow
     segments_searched: answer.segmentsSearched,
     total_docs: answer.totalDocs,
     total_candidates: answer.totalCandidates,
-    dense_lane_active: false,
+    dense_lane_active: answer.isDense,
   }
 }

@@ -80,7 +80,7 @@ export const queryExpand = defineTool({
       legacy,
       isEnveloped
         ? searchEnvelope(
-            'addressed',
+            { kind: 'addressed', decision: null },
             legacy,
             'chunks',
             pointers,
@@ -98,7 +98,7 @@ export const queryExpand = defineTool({
 })
 
 function legacyExpansion(found: ExpandAnswer, services: Pick<Services, 'semanticProfile'>) {
-  const labels = hitLabels('bm25_lexical', services)
+  const labels = hitLabels({ scoreSpace: 'bm25_lexical', semanticProfile: null }, services)
   return {
     chunks: found.chunks.map((chunk) => ({
       segment_index: chunk.segmentIndex,

@@ -1,11 +1,12 @@
 import { greedyWithinBudget } from 'crux-retrieval'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
+import { laneDecision } from '../../result/lane-decision.js'
 import { searchEnvelope } from '../../result/search-envelope.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count, requireConcreteTenant, tenantId } from '../fields.js'
+import { count, requireConcreteTenant, searchMode, tenantId } from '../fields.js'
 import { writeRetrieval } from './retrieval-answer.js'
 import { envelopeSchema, fullTokens, hitPointer, hitRow, hitSchema } from './search-hits.js'
 import { hitLabels, retrievalMeta } from './semantic-labels.js'
@@ -19,6 +20,7 @@ const input = z.object({
     .describe(
       'Tokens that the passages would cost in full; hits are given while they fit, at least one. Absent: all of limit.',
     ),
+  mode: searchMode,
 })
 
 const output = z.object({
@@ -45,11 +47,11 @@ export const queryScan = defineTool({
   alsoReads: ['contract'],
   run: async (args, services: Pick<Services, 'documents' | 'semanticProfile'>, call) => {
     const tenant = requireConcreteTenant(args.tenant_id)
-    const found = await services.documents.search(call.caller, {
-      tenant,
-      query: args.query,
-      limit: args.limit,
-    })
+    const found = await services.documents.search(
+      call.caller,
+      { tenant, query: args.query, limit: args.limit, mode: args.mode },
+      { signal: call.signal },
+    )
     if (found.isEmpty) return answer('index is empty')
     const budget = args.token_budget
     const costs = found.hits.map((hit) => hit.docLengthTokens)
@@ -57,18 +59,24 @@ export const queryScan = defineTool({
       budget === undefined ? found.hits : found.hits.slice(0, greedyWithinBudget(costs, budget))
     const leftOut = found.hits.length - hits.length
     const used = fullTokens(hits)
-    const labels = hitLabels(found.scoreSpace, services)
+    const labels = hitLabels(found, services)
     const legacy = {
       scan: hits.map((hit) => hitRow(hit, labels)),
       total_candidates: found.totalCandidates,
       tokens_returned: used,
       budget_truncated: leftOut > 0,
-      meta: retrievalMeta(labels, found.scoreMergeRule, services),
+      meta: retrievalMeta(labels, found.scoreMergeRule, services, found),
     }
     return writeRetrieval(
       legacy,
       call.contract === 'crc-v1'
-        ? searchEnvelope('search', legacy, 'scan', hits.map(hitPointer), used)
+        ? searchEnvelope(
+            { kind: 'search', decision: laneDecision({ ...found, hits }) },
+            legacy,
+            'scan',
+            hits.map(hitPointer),
+            used,
+          )
         : undefined,
       reportBudget(budget, { used, leftOut }),
     )

@@ -2,11 +2,12 @@ import { POINTER_TOKENS, pointersWithinBudget } from 'crux-retrieval'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { reportCoverage } from '../../result/coverage-report.js'
+import { laneDecision } from '../../result/lane-decision.js'
 import { searchEnvelope } from '../../result/search-envelope.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count, requireConcreteTenant, tenantId } from '../fields.js'
+import { count, requireConcreteTenant, searchMode, tenantId } from '../fields.js'
 import { writeRetrieval } from './retrieval-answer.js'
 import {
   coverageSchema,
@@ -29,6 +30,7 @@ const input = z.object({
     .number()
     .optional()
     .describe('Leave out hits that score lower; how many is in coverage.below_floor.'),
+  mode: searchMode,
 })
 
 const output = z.object({
@@ -54,27 +56,38 @@ export const query = defineTool({
   alsoReads: ['contract'],
   run: async (args, services: Pick<Services, 'documents' | 'semanticProfile'>, call) => {
     const tenant = requireConcreteTenant(args.tenant_id)
-    const found = await services.documents.search(call.caller, {
-      tenant,
-      query: args.query,
-      limit: args.limit,
-      ...(args.min_score === undefined ? {} : { minScore: args.min_score }),
-    })
+    const found = await services.documents.search(
+      call.caller,
+      {
+        tenant,
+        query: args.query,
+        limit: args.limit,
+        mode: args.mode,
+        ...(args.min_score === undefined ? {} : { minScore: args.min_score }),
+      },
+      { signal: call.signal },
+    )
     if (found.isEmpty) return answer('index is empty — ingest data first')
     const budget = args.token_budget
     const hits =
       budget === undefined ? found.hits : found.hits.slice(0, pointersWithinBudget(budget))
-    const labels = hitLabels(found.scoreSpace, services)
+    const labels = hitLabels(found, services)
     const legacy = {
       results: hits.map((hit) => hitRow(hit, labels)),
       total_candidates: found.totalCandidates,
       coverage: reportCoverage(found.coverage),
-      meta: retrievalMeta(labels, found.scoreMergeRule, services),
+      meta: retrievalMeta(labels, found.scoreMergeRule, services, found),
     }
     return writeRetrieval(
       legacy,
       call.contract === 'crc-v1'
-        ? searchEnvelope('search', legacy, 'results', hits.map(hitPointer), fullTokens(hits))
+        ? searchEnvelope(
+            { kind: 'search', decision: laneDecision({ ...found, hits }) },
+            legacy,
+            'results',
+            hits.map(hitPointer),
+            fullTokens(hits),
+          )
         : undefined,
       reportBudget(budget, {
         used: POINTER_TOKENS * hits.length,

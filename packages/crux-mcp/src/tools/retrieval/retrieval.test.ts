@@ -13,11 +13,12 @@ const SLICES = 'Slices are borrowed mutably through patterns.'
 const ingest = (...texts: string[]) => ingestTexts(server, 'acme', texts)
 /** Texts that all match `needle`, each of about so many tokens. */
 const haystack = (count: number, words: number) =>
-  Array.from({ length: count }, (_, i) => `needle ${`filler${i} `.repeat(words - 1)}`.trim())
+  Array.from({ length: count }, () => `needle ${'filler '.repeat(words - 1)}`.trim())
 
 const HIT_KEYS = [
   ...['result_id', 'rank', 'score', 'source_label', 'score_space', 'semantic_profile_id'],
   ...['local_semantic_profile_id', 'segment_index', 'doc_id', 'doc_length_tokens', 'chunk_ref'],
+  'score_breakdown',
 ]
 
 describe('query', () => {
@@ -91,7 +92,7 @@ describe('query', () => {
     expect(Object.keys(found.envelope.meta)).toEqual([
       ...['source_label', 'score_space', 'score_merge_rule', 'mixed_profile_merge_rule'],
       ...['semantic_profile_id', 'local_semantic_profile_id', 'local_semantic_profile'],
-      'embedding_fingerprint',
+      ...['embedding_fingerprint', 'degraded'],
     ])
     expect(found.structured).toBeUndefined()
   })
@@ -203,7 +204,7 @@ describe('coverage', () => {
   it('names the words that miss, and not their neighbours (RET-11.4-coverage-positional, RET-11.4-coverage-score-reliable)', async () => {
     await ingest("rock'n'roll music")
     const { structured } = await server.call('query', { ...TENANT, query: "rock'n'roll zzzz" })
-    expect(structured.coverage).toMatchObject({ score: 0.5, missing_tokens: ['zzzz'] })
+    expect(structured.coverage).toMatchObject({ score: 2 / 3, missing_tokens: ['zzzz'] })
   })
 })
 

@@ -14,6 +14,8 @@ export function hitRow(hit: SearchHit, labels: HitLabels): Record<string, unknow
     doc_id: hit.docId,
     doc_length_tokens: hit.docLengthTokens,
     chunk_ref: hit.chunkRef,
+    score_breakdown: hit.breakdown,
+    ...(hit.hopDistance === undefined ? {} : { hop_distance: hit.hopDistance }),
   }
 }
 
@@ -44,6 +46,18 @@ export const hitSchema = z.object({
   doc_id: z.int(),
   doc_length_tokens: z.int().describe('Tokens of the passage.'),
   chunk_ref: z.string().describe('Stable address, taken by query_expand as well.'),
+  score_breakdown: z
+    .object({
+      bm25: z.number().optional(),
+      graph: z.number().optional(),
+      dense: z.number().optional(),
+      sparse: z.number().optional(),
+    })
+    .describe('What each lane says of it.'),
+  hop_distance: z
+    .int()
+    .optional()
+    .describe('Mode fused: 0 when found by itself, else how far from a passage that was.'),
 })
 
 export const coverageSchema = z.object({
