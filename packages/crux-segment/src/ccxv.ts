@@ -1,7 +1,6 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause, runInSlices, runNow, type Steps } from 'crux-types'
 import { outOfRange, requireLength, requireMagic, requireRange, requireVersion } from './errors.js'
 import { checkUint, viewOf } from './little-endian.js'
-import { noPause, runInSlices, runNow, type Steps } from './steps.js'
 
 /** Vectors of a segment's documents. */
 export interface CcxvContent {

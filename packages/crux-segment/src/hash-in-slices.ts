@@ -1,6 +1,5 @@
-import type { Pause } from 'crux-types'
+import { type Pause, runInSlices, type Steps } from 'crux-types'
 import type { Hashes } from './hashes.js'
-import { runInSlices, type Steps } from './steps.js'
 
 // BLAKE3 in WebAssembly takes about 0.4 ms for this much.
 const SLICE_BYTES = 256 * 1024

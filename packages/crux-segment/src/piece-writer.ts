@@ -1,5 +1,5 @@
+import type { Steps } from 'crux-types'
 import { viewOf } from './little-endian.js'
-import type { Steps } from './steps.js'
 
 /** Hashing and copying this much takes under 1 ms. */
 const PIECE_BYTES = 256 * 1024

@@ -18,7 +18,14 @@ export {
 } from './clock.js'
 export { CruxError, hasCode, messageOf, type TypesErrorCode } from './errors.js'
 export { type IdSource, uuidHex } from './ids.js'
-export { createPauser, type Pause } from './slices.js'
+export {
+  createPauser,
+  noPause,
+  type Pause,
+  runInSlices,
+  runNow,
+  type Steps,
+} from './slices.js'
 export { assertTenant, isTenant, MAX_TENANT_LENGTH } from './tenant.js'
 export { assertText, cutUtf8, isWellFormed, type TextRule } from './text.js'
 export { dispatchTokens, storeTokens } from './tokens.js'

@@ -1,10 +1,10 @@
 import { type Hashes, tenantHash } from 'crux-segment'
-import type { Pause } from 'crux-types'
+import { type Pause, runInSlices } from 'crux-types'
 import { analyserOf, DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
 import { textToIndex } from '../evaluation/collection.js'
 import { createIndexBuilder } from '../lexical/index-builder.js'
 import { PostingsCollector } from '../lexical/postings-collector.js'
-import { type IndexFiles, runInSlices } from '../lexical/term-collector.js'
+import type { IndexFiles } from '../lexical/term-collector.js'
 import { ownerOf } from './memory-segments.js'
 import type { TextEntry } from './text-table.js'
 

@@ -1,5 +1,5 @@
+import type { Steps } from 'crux-types'
 import { analyserOf, DEFAULT_ANALYSER_VERSION, type Token } from '../analyser/analyser.js'
-import type { Steps } from '../lexical/term-collector.js'
 
 /** UTF-16 units analysed between two looks at the clock. */
 const SLICE = 8192

@@ -1,7 +1,7 @@
+import { runNow } from 'crux-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { analyserOf } from '../analyser/analyser.js'
-import { runNow } from '../lexical/term-collector.js'
 import { MOST_HIGHLIGHTS } from './highlights.js'
 import { readQueryTerms } from './query-terms.js'
 import { markText, snippet } from './snippet.js'

@@ -1,4 +1,4 @@
-import { runNow, type Steps } from '../lexical/term-collector.js'
+import { runNow, type Steps } from 'crux-types'
 import { BestWindow } from './best-window.js'
 import { Highlights, type TextRange } from './highlights.js'
 import { eachToken, type QueryTerms, readQueryTerms } from './query-terms.js'

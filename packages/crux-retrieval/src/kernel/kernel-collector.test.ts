@@ -1,9 +1,10 @@
 import { type Hashes, loadHashes } from 'crux-segment'
+import { runNow } from 'crux-types'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { analyserOf } from '../analyser/analyser.js'
 import { PostingsCollector } from '../lexical/postings-collector.js'
-import { type IndexFiles, runNow, type TermCollector } from '../lexical/term-collector.js'
+import type { IndexFiles, TermCollector } from '../lexical/term-collector.js'
 import { createIndexKernel } from './index-kernel.js'
 import { KernelCollector } from './kernel-collector.js'
 

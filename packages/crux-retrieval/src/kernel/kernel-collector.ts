@@ -5,18 +5,11 @@ import {
   encodeCcxfInSlices,
   type Hashes,
 } from 'crux-segment'
-import { CruxError, type Pause } from 'crux-types'
+import { CruxError, type Pause, runInSlices, runNow, type Steps } from 'crux-types'
 import type { Analyser, Token } from '../analyser/analyser.js'
 import { STOP_CONTRACTIONS, STOP_WORDS } from '../analyser/stop-words.js'
 import type { RetrievalErrorCode } from '../errors.js'
-import {
-  type IndexFiles,
-  type IndexTarget,
-  runInSlices,
-  runNow,
-  type Steps,
-  type TermCollector,
-} from '../lexical/term-collector.js'
+import type { IndexFiles, IndexTarget, TermCollector } from '../lexical/term-collector.js'
 import {
   createIndexKernel,
   INPUT_BYTES,

@@ -1,16 +1,10 @@
 import type { Hashes } from 'crux-segment'
-import { CruxError, type Pause } from 'crux-types'
+import { CruxError, type Pause, runInSlices, runNow } from 'crux-types'
 import { analyserOf, DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
 import type { RetrievalErrorCode } from '../errors.js'
 import { KernelCollector } from '../kernel/kernel-collector.js'
 import { PostingsCollector } from './postings-collector.js'
-import {
-  type IndexFiles,
-  type IndexTarget,
-  runInSlices,
-  runNow,
-  type TermCollector,
-} from './term-collector.js'
+import type { IndexFiles, IndexTarget, TermCollector } from './term-collector.js'
 
 /** Files of an index whose builder kept the words. */
 export type FilesWithWords = Required<IndexFiles>

@@ -1,5 +1,5 @@
 import { type CcxiReader, type Hashes, openCcxi, openCcxiInSlices, tenantHash } from 'crux-segment'
-import { CruxError, createPauser, type Pause } from 'crux-types'
+import { CruxError, createPauser, type Pause, runInSlices, runNow } from 'crux-types'
 import { DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
 import type { RetrievalErrorCode } from '../errors.js'
 import {
@@ -163,21 +163,30 @@ class MemoryLexicalIndex implements LexicalIndex {
     options.signal?.throwIfAborted()
     const view = this.view(query.tenant)
     const answer = this.queries.searchAtOnce(view, query)
-    return answer ?? (await inSlices(this.queries.search(view, query), options.signal))
+    return (
+      answer ??
+      (await runInSlices(
+        this.queries.search(view, query),
+        createPauser({ signal: options.signal }),
+      ))
+    )
   }
 
   searchNow(query: LexicalQuery): LexicalAnswer {
     const view = this.view(query.tenant)
-    return this.queries.searchAtOnce(view, query) ?? inOneGo(this.queries.search(view, query))
+    return this.queries.searchAtOnce(view, query) ?? runNow(this.queries.search(view, query))
   }
 
   async searchTerms(query: TermQuery, options: { signal?: AbortSignal } = {}): Promise<TermAnswer> {
     options.signal?.throwIfAborted()
-    return inSlices(this.queries.searchTerms(this.view(query.tenant), query), options.signal)
+    return runInSlices(
+      this.queries.searchTerms(this.view(query.tenant), query),
+      createPauser({ signal: options.signal }),
+    )
   }
 
   searchTermsNow(query: TermQuery): TermAnswer {
-    return inOneGo(this.queries.searchTerms(this.view(query.tenant), query))
+    return runNow(this.queries.searchTerms(this.view(query.tenant), query))
   }
 
   scoreOf(terms: readonly WeightedTerm[], tenant: string, docs: readonly DocPlace[]): Float64Array {
@@ -186,11 +195,11 @@ class MemoryLexicalIndex implements LexicalIndex {
       const found = this.segments.get(segment)
       return found === undefined ? undefined : view.numberOf(found, docId)
     })
-    return inOneGo(this.queries.scoreOf(view, terms, numbers))
+    return runNow(this.queries.scoreOf(view, terms, numbers))
   }
 
   documentFrequency(term: string): number {
-    return inOneGo(this.queries.listOf(this.view(''), DEFAULT_ANALYSER_VERSION, term)).df
+    return runNow(this.queries.listOf(this.view(''), DEFAULT_ANALYSER_VERSION, term)).df
   }
 
   stats() {
@@ -279,22 +288,5 @@ class MemoryLexicalIndex implements LexicalIndex {
         { data: { segment: key } },
       )
     }
-  }
-}
-
-function inOneGo<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
-async function inSlices<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
-  const pause = createPauser({ signal })
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-    const pausing = pause()
-    if (pausing !== undefined) await pausing
   }
 }

@@ -9,17 +9,10 @@ import {
   type IndexedDoc,
   type TermPostings,
 } from 'crux-segment'
-import type { Pause } from 'crux-types'
+import { type Pause, runInSlices, runNow, type Steps } from 'crux-types'
 import type { Analyser, Token } from '../analyser/analyser.js'
 import { orderByHash } from './order-by-hash.js'
-import {
-  type IndexFiles,
-  type IndexTarget,
-  runInSlices,
-  runNow,
-  type Steps,
-  type TermCollector,
-} from './term-collector.js'
+import type { IndexFiles, IndexTarget, TermCollector } from './term-collector.js'
 
 /** UTF-16 units of text between two looks at the clock. */
 const TEXT_SLICE = 8 * 1024

@@ -1,4 +1,4 @@
-import type { Pause } from 'crux-types'
+import type { Pause, Steps } from 'crux-types'
 
 /** Which segment the index belongs to. */
 export interface IndexTarget {
@@ -15,9 +15,6 @@ export interface IndexFiles {
   readonly ccxf?: Uint8Array
 }
 
-/** Long work that yields where a pause may be taken. */
-export type Steps<T> = Generator<void, T>
-
 /** Collects the terms of documents. Its caller sees to their order and to its one end. */
 export interface TermCollector {
   /** Count the terms of a document. */
@@ -26,22 +23,4 @@ export interface TermCollector {
   finish(target: IndexTarget): IndexFiles
   /** {@link finish} with pauses; the same bytes. */
   finishInSlices(target: IndexTarget, pause: Pause): Promise<IndexFiles>
-}
-
-/** Do the work in one go. */
-export function runNow<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
-/** Do the work with pauses. */
-export async function runInSlices<T>(steps: Steps<T>, pause: Pause): Promise<T> {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-    const pausing = pause()
-    if (pausing !== undefined) await pausing
-  }
 }

@@ -1,10 +1,9 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause, runInSlices, runNow, type Steps } from 'crux-types'
 import { crc32c } from '../checksum.js'
 import { blake3Steps } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { bufferOf, checkUint, viewOf, writeU64 } from '../little-endian.js'
 import { PieceWriter } from '../piece-writer.js'
-import { noPause, runInSlices, runNow, type Steps } from '../steps.js'
 import {
   CCXF_MAGIC,
   CCXF_VERSION,

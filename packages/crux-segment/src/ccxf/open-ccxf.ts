@@ -1,4 +1,4 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause, runInSlices, type Steps } from 'crux-types'
 import { crc32c } from '../checksum.js'
 import {
   outOfRange,
@@ -13,7 +13,6 @@ import {
 import { blake3Steps } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { bufferOf, readU64, readUtf8, viewOf } from '../little-endian.js'
-import { noPause, runInSlices, type Steps } from '../steps.js'
 import {
   CCXF_MAGIC,
   CCXF_VERSION,

@@ -1,6 +1,6 @@
+import type { Steps } from 'crux-types'
 import type { Hashes } from '../hashes.js'
 import { checkUint, viewOf, writeU64 } from '../little-endian.js'
-import type { Steps } from '../steps.js'
 import {
   CCXI_MAGIC,
   CCXI_VERSION,

@@ -1,8 +1,7 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause, runInSlices, type Steps } from 'crux-types'
 import { outOfRange } from '../errors.js'
 import type { Hashes } from '../hashes.js'
 import { viewOf } from '../little-endian.js'
-import { noPause, runInSlices, type Steps } from '../steps.js'
 import { DOC_ENTRY_BYTES, FOOTER_BYTES, HEADER, HEADER_BYTES, VOCAB_ENTRY_BYTES } from './layout.js'
 import { type CcxiReader, openCcxiInSlices } from './open-ccxi.js'
 

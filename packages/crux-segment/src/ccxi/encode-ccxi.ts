@@ -1,7 +1,6 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause, runInSlices, runNow, type Steps } from 'crux-types'
 import type { Hashes } from '../hashes.js'
 import { checkUint, viewOf } from '../little-endian.js'
-import { noPause, runInSlices, runNow, type Steps } from '../steps.js'
 import { assembleCcxi } from './assemble-ccxi.js'
 import { encodeTerms, type TermPostings } from './encode-terms.js'
 import { DOC_ENTRY_BYTES, MAX_U16 } from './layout.js'

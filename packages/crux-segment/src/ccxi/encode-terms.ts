@@ -1,7 +1,7 @@
+import type { Steps } from 'crux-types'
 import { checkUint } from '../little-endian.js'
 import { maxPForDeltaBytes, writePForDelta } from '../pfordelta/write-pfordelta.js'
 import { PieceWriter } from '../piece-writer.js'
-import type { Steps } from '../steps.js'
 import { MAX_U16, VOCAB_ENTRY_BYTES } from './layout.js'
 
 /** Documents that hold one term. */

@@ -1,4 +1,4 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause, runInSlices, runNow, type Steps } from 'crux-types'
 import {
   outOfRange,
   requireHash,
@@ -11,7 +11,6 @@ import { blake3Steps } from '../hash-in-slices.js'
 import type { Hashes } from '../hashes.js'
 import { readU64, viewOf } from '../little-endian.js'
 import { countPForDelta, readPForDelta } from '../pfordelta/read-pfordelta.js'
-import { noPause, runInSlices, runNow, type Steps } from '../steps.js'
 import {
   CCXI_MAGIC,
   CCXI_VERSION,

@@ -1,4 +1,4 @@
-import type { Pause } from 'crux-types'
+import { noPause, type Pause } from 'crux-types'
 import { crc32c } from '../checksum.js'
 import {
   formatError,
@@ -10,7 +10,6 @@ import {
 } from '../errors.js'
 import type { Hashes } from '../hashes.js'
 import { copyOf, readU64, viewOf } from '../little-endian.js'
-import { noPause } from '../steps.js'
 import { checksumsOf } from './checksums.js'
 import { decodeSections, type Sections } from './decode-sections.js'
 import { TOC_CRC_AT, TOC_HASH_AT } from './encode-toc.js'
