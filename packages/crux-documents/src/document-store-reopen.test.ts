@@ -59,7 +59,7 @@ describe.each(BACKENDS)('openDocumentStore again on %s', (_name, backend) => {
     expect(damaged.stats()).toMatchObject({ documents: 1, chunks: 1 })
     expect(damaged.stats().warnings).toHaveLength(1)
     expect(damaged.stats().warnings[0]).toContain('corecruxctl ccxi rebuild')
-    expect(warnings.join('\n')).toContain('had a damaged .ccxm')
+    expect(warnings.join('\n')).toContain('had a .ccxm that is damaged')
     expect(await damaged.rebuildCompanions()).toEqual({ rebuilt: 2, segments: 2 })
     expect(await damaged.search(ANONYMOUS, query)).toEqual(before)
     expect(damaged.stats()).toEqual(stats)

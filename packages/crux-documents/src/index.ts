@@ -26,6 +26,8 @@ export type {
 } from './document-store.js'
 export type { DocumentEmbedders } from './embedders.js'
 export type { DocumentsErrorCode } from './errors.js'
+export type { Relation, RelationSource } from './graph/relations.js'
+export { openRelationsFile, type RelationsFileOptions } from './graph/relations-file.js'
 export {
   MAX_CHUNK_BYTES,
   MAX_CHUNKS,

@@ -21,6 +21,7 @@ import type {
 } from './document-store.js'
 import { type DocumentEmbedders, NO_EMBEDDERS } from './embedders.js'
 import { type DocumentsErrorCode, storeClosed } from './errors.js'
+import type { RelationSource } from './graph/relations.js'
 import { Ingester, type IngestOptions } from './ingest/ingester.js'
 import { Merger } from './merge/merger.js'
 import { DEFAULT_MERGE_POLICY, type MergePolicy } from './merge/plan-merge.js'
@@ -50,6 +51,8 @@ export interface DocumentStoreOptions {
   readonly fusionWeights?: FusionWeights
   /** Bound on the words that mode `fused` keeps in memory, as bytes of their files; default 512 MiB. */
   readonly maxWordBytes?: number
+  /** Relations that mode `fused` follows besides links and the order of chunks. */
+  readonly relations?: RelationSource
   /**
    * When segments are merged: by themselves in the background, on request, which is the default, or never.
    * In the background it is after opening and after ingests, and ingests go first.
@@ -120,6 +123,7 @@ class SegmentDocumentStore implements DocumentStore {
       fusionWeights: options.fusionWeights,
       maxWordBytes: options.maxWordBytes,
       queryTimeoutMs: options.queryTimeoutMs,
+      relations: options.relations,
     })
   }
 

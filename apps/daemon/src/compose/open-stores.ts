@@ -1,4 +1,5 @@
-import { type DocumentStore, openDocumentStore } from 'crux-documents'
+import { join } from 'node:path'
+import { type DocumentStore, openDocumentStore, openRelationsFile } from 'crux-documents'
 import { type FactStore, openFactStore } from 'crux-memory'
 import { TUNED_FUSION, withWeights } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
@@ -37,6 +38,9 @@ export interface StoreOptions {
   readonly onClose: (close: () => Promise<void>) => void
 }
 
+/** Relations between documents, which whoever knows of some writes. */
+const RELATIONS_FILE = 'relations.jsonl'
+
 /** Open journals, segments and the stores over them. @throws {CruxError} The codes of the packages. */
 export async function openStores(options: StoreOptions): Promise<Stores> {
   const { config, clock, hashes, embedders, events, onWarning, onClose } = options
@@ -73,6 +77,11 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     }),
   )
   const sessions = keep(await openSessionStore({ journal, clock, onWarning }))
+  const relations = await openRelationsFile({
+    path: join(config.dataDir, RELATIONS_FILE),
+    clock,
+    onWarning,
+  })
   const documents = keep(
     await openDocumentStore({
       segments,
@@ -86,6 +95,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       },
       fusionWeights: withWeights(TUNED_FUSION.weights, config.fusionWeights),
       merge: config.segmentMerge,
+      relations,
       onWarning,
     }),
   )

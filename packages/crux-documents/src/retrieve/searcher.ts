@@ -9,6 +9,8 @@ import {
   withWeights,
 } from 'crux-retrieval'
 import type { DocumentEmbedders } from '../embedders.js'
+import { DocumentGraph } from '../graph/document-graph.js'
+import type { RelationSource } from '../graph/relations.js'
 import type { ScoreSpace, SearchAnswer, SearchHit, SearchQuery } from '../search-types.js'
 import type { CompanionSources } from '../segments/companions.js'
 import type { ReaderSet, Readers } from '../segments/reader-set.js'
@@ -26,6 +28,8 @@ export interface SearcherOptions extends CompanionSources {
   readonly maxWordBytes?: number | undefined
   /** How long a query waits for its vector; default 5,000. */
   readonly queryTimeoutMs?: number | undefined
+  /** Relations that mode `fused` follows besides links and the order of chunks. */
+  readonly relations?: RelationSource | undefined
 }
 
 /** How hits of several segments become one list, by how they were scored. */
@@ -120,6 +124,7 @@ export class Searcher {
     if (Object.values(inForce).every((weight) => weight === 0)) {
       return set.query((readers) => this.byWords(readers, query, vector.degraded, signal))
     }
+    await this.options.relations?.refresh()
     for (let left = WORD_TRIES; ; left--) {
       // Files are read before the query holds anything, and only as often as commits bring new ones.
       const before = await set.query(async (readers) => readers)
@@ -172,7 +177,9 @@ export class Searcher {
     const known = this.fused.get(readers)
     if (known !== undefined) return known
     const { index } = readers
-    const fused = createFusedSearch({ index, hashes: this.options.hashes, words: this.words })
+    const { hashes, set, relations } = this.options
+    const graph = new DocumentGraph(readers, set.catalog, relations)
+    const fused = createFusedSearch({ index, hashes, words: this.words, graph })
     this.fused.set(readers, fused)
     return fused
   }

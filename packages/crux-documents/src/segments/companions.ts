@@ -36,7 +36,8 @@ export async function loadDigest(
   if (known !== undefined) return { digest: known, isRebuilt: false }
   const { bytes } = await segments.read(ref)
   const digest = await digestSegment(bytes, hashes, pause)
-  const why = stored === undefined ? 'had no .ccxm' : 'had a damaged .ccxm'
+  const why =
+    stored === undefined ? 'had no .ccxm' : 'had a .ccxm that is damaged or of another version'
   const encoded = await encodeDigest(ref, digest, pause)
   try {
     await segments.writeCompanion(ref, { kind: 'ccxm', bytes: encoded })

@@ -1,6 +1,7 @@
 import type { SegmentRef } from 'crux-storage'
 import type { Pause } from 'crux-types'
 import type { DocumentSummary } from '../document-store.js'
+import { LinkIndex } from '../graph/link-index.js'
 import { documentRuns, type Run, type RunHead, type SegmentDigest } from './segment-digest.js'
 
 /** A committed segment and what is known of it without reading it. */
@@ -43,6 +44,9 @@ export class DocumentCatalog {
   private readonly dead = new Map<string, FrameCount>()
   private liveDocuments = 0
   private liveChunks = 0
+  private readonly nodes = new Map<string, number>()
+  /** Links of current chunks. */
+  readonly links = new LinkIndex()
 
   /** Documents that hold at least one chunk. */
   get documents(): number {
@@ -64,12 +68,15 @@ export class DocumentCatalog {
     for (const [i, run] of documentRuns(segment.digest).entries()) {
       if (i % RUN_SLICE === 0) await pause()
       const state = this.stateOf(run)
-      this.count(state, -1)
+      this.count(run.tenant, state, -1)
+      const before = state.live
       for (const placed of place(state, { segment, run })) {
         this.countDead(placed)
         dead.push(placed)
       }
-      this.count(state, 1)
+      for (const gone of before) if (!state.live.includes(gone)) this.links.remove(gone.run)
+      if (state.live.some((placed) => placed.run === run)) this.links.add(run)
+      this.count(run.tenant, state, 1)
       if (run.head?.removed === true) dead.push({ segment, run })
     }
     return dead
@@ -125,6 +132,23 @@ export class DocumentCatalog {
     return this.corpora.get(corpusKey(tenant, corpus))?.get(docId)?.head?.run.head
   }
 
+  /** Current chunks of a tenant that stand beside another one, or whose document holds links. */
+  nodesOf(tenant: string): number {
+    return this.nodes.get(tenant) ?? 0
+  }
+
+  /** The frames that count as a document's content, oldest first. */
+  liveOf(tenant: string, corpus: string, docId: string): readonly PlacedRun[] {
+    return this.corpora.get(corpusKey(tenant, corpus))?.get(docId)?.live ?? []
+  }
+
+  /** Corpora of a tenant. */
+  *corporaOf(tenant: string): Iterable<string> {
+    const prefix = corpusKey(tenant, '')
+    for (const key of this.corpora.keys())
+      if (key.startsWith(prefix)) yield key.slice(prefix.length)
+  }
+
   /** True when a document holds at least one chunk. */
   has(tenant: string, corpus: string, docId: string): boolean {
     const state = this.corpora.get(corpusKey(tenant, corpus))?.get(docId)
@@ -166,8 +190,11 @@ export class DocumentCatalog {
     return state
   }
 
-  private count(state: DocumentState, sign: 1 | -1): void {
+  private count(tenant: string, state: DocumentState, sign: 1 | -1): void {
     const chunks = chunksOf(state)
+    if (chunks > 1 || state.live.some(({ run }) => run.links !== undefined)) {
+      this.nodes.set(tenant, this.nodesOf(tenant) + sign * chunks)
+    }
     this.liveChunks += sign * chunks
     if (chunks > 0) this.liveDocuments += sign
   }

@@ -10,6 +10,7 @@ import {
 } from 'crux-segment'
 import type { SegmentRef } from 'crux-storage'
 import type { Pause } from 'crux-types'
+import { findLinks } from '../graph/find-links.js'
 import { DOCUMENT_EVENT_TYPE, parseDocumentHead } from './document-frames.js'
 import { parseOriginsFrame, type SegmentOrigins } from './origins.js'
 import type { Run, RunHead, SegmentDigest } from './segment-digest.js'
@@ -99,12 +100,14 @@ class RunCollector {
 
   constructor(private readonly origins: SegmentOrigins | undefined) {}
 
-  add(number: number, { header, payload }: Frame): void {
+  add(number: number, frame: Frame): void {
+    const { header, payload } = frame
     const { tenantId: tenant, streamType: corpus, streamId: doc, seq } = header
     const last = this.runs.at(-1)
     const head = headOf(header.eventType, payload)
     const isNewRange = this.origins?.startOf(this.nextRange) === number
     if (isNewRange) this.nextRange++
+    const links = linksOf(frame)
     const follows =
       last !== undefined &&
       head === undefined &&
@@ -113,12 +116,29 @@ class RunCollector {
       last.corpus === corpus &&
       last.tenant === tenant &&
       last.seq + last.frames === seq
+    let run = last
     if (follows) last.frames++
     else {
-      const run = { tenant, corpus, doc, first: number, frames: 1, seq }
-      this.runs.push(head === undefined ? run : { ...run, head })
+      const begun = { tenant, corpus, doc, first: number, frames: 1, seq }
+      run = head === undefined ? begun : { ...begun, head }
+      this.runs.push(run)
     }
+    if (run === undefined || links.length === 0) return
+    const place = number - run.first
+    run.links = [...(run.links ?? []), ...links.map((target): [number, string] => [place, target])]
   }
+}
+
+/** Most text of a chunk that is looked through for links: what stands in front of it is enough. */
+const MOST_LINKED_BYTES = 256 * 1024
+const BRACKET = '['.charCodeAt(0)
+
+function linksOf(frame: Frame): readonly string[] {
+  const { payload } = frame
+  const start = payload.subarray(0, MOST_LINKED_BYTES)
+  if (frame.header.eventType === DOCUMENT_EVENT_TYPE || !start.includes(BRACKET)) return []
+  if (!isText(frame)) return []
+  return findLinks(Buffer.from(start.buffer, start.byteOffset, start.length).toString())
 }
 
 function headOf(eventType: string, payload: Uint8Array): RunHead | undefined {

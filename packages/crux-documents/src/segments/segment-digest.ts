@@ -4,6 +4,9 @@ import type { Pause } from 'crux-types'
 import { z } from 'zod'
 import { decodeOrigins, encodeOrigins, type SegmentOrigins } from './origins.js'
 
+/** Of the JSON; one of another version is built again. */
+const DIGEST_VERSION = 2
+
 const runHead = z.object({
   revision: z.string(),
   title: z.string().nullable(),
@@ -26,10 +29,12 @@ const run = z.object({
   seq: z.number().int().min(1),
   /** Present when the run starts with a document's description. */
   head: runHead.optional(),
+  /** Links of its chunks: place of the frame within the run, and what is linked to. */
+  links: z.array(z.tuple([z.number().int().min(0), z.string()])).optional(),
 })
 
 const digestHeader = z.object({
-  v: z.literal(1),
+  v: z.literal(DIGEST_VERSION),
   segment: z.string(),
   bytes: z.number().int().min(0),
   frames: z.number().int().min(0),
@@ -96,7 +101,7 @@ export async function encodeDigest(
     if (frame % 4096 === 0) await pause()
   }
   const header = {
-    v: 1,
+    v: DIGEST_VERSION,
     segment: ref.id,
     bytes: ref.sizeBytes,
     frames: digest.offsets.length - 1,
