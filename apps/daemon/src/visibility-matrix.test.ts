@@ -1,3 +1,4 @@
+import { SEARCH_MODES } from 'crux-documents'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Daemon } from './daemon.js'
@@ -37,13 +38,24 @@ interface ReadPath {
 
 const HISTORIES = ['shared', 'private', 'decisions::x', 'current', 'deleted', 'default']
 
-async function readDocuments(tool: Tool, finder: string, tenant: string): Promise<string> {
-  const found = await tool(finder, { tenant_id: tenant, query: 'passage', contract: 'legacy' })
+async function readDocuments(
+  tool: Tool,
+  finder: string,
+  mode: string,
+  tenant: string,
+): Promise<string> {
+  const args = { tenant_id: tenant, query: 'passage', mode, contract: 'legacy' }
+  const found = await tool(finder, args)
   const refs = [...found.matchAll(/"chunk_ref":"([^"]+)"/g)].map((match) => match[1])
   // Handles of the other tenant are tried as well: they are easy to guess.
   const guessed = ['0:1', '1:1']
   return tool('query_expand', { tenant_id: tenant, result_ids: [...refs, ...guessed] })
 }
+
+/** Tools that find documents, with each way of ranking. */
+const FINDERS = ['query', 'query_scan'].flatMap((finder) =>
+  SEARCH_MODES.map((mode) => [finder, mode] as const),
+)
 
 const READ_PATHS: Readonly<Record<string, ReadPath>> = {
   query_facts: {
@@ -101,20 +113,20 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
     sees: { ann: ['session'], bob: [], cyd: [] },
   },
   ...Object.fromEntries(
-    ['query', 'query_scan'].flatMap((finder) => [
+    FINDERS.flatMap(([finder, mode]) => [
       [
-        `${finder} and query_expand in work`,
+        `${finder} by ${mode} and query_expand in work`,
         {
           tools: [finder, 'query_expand'],
-          read: (tool: Tool) => readDocuments(tool, finder, 'work'),
+          read: (tool: Tool) => readDocuments(tool, finder, mode, 'work'),
           sees: { ann: ['document'], bob: ['document'], cyd: [] },
         },
       ],
       [
-        `${finder} and query_expand in other`,
+        `${finder} by ${mode} and query_expand in other`,
         {
           tools: [finder, 'query_expand'],
-          read: (tool: Tool) => readDocuments(tool, finder, 'other'),
+          read: (tool: Tool) => readDocuments(tool, finder, mode, 'other'),
           sees: { ann: [], bob: [], cyd: ['foreignDocument'] },
         },
       ],
@@ -187,7 +199,9 @@ async function openFixture() {
     ['work', STATES.document],
     ['other', STATES.foreignDocument],
   ] as const) {
-    const chunks = [{ chunk_id: 'c1', text: `a passage with ${marker}` }]
+    // Of the length of the local embedder's, so that vectors are compared as well.
+    const dense_vector = Array.from({ length: 256 }, (_, i) => i + 1)
+    const chunks = [{ chunk_id: 'c1', text: `a passage with ${marker}`, dense_vector }]
     const documents = [{ doc_id: 'd.md', chunks }]
     const body = { tenant_id: tenant, corpus_id: 'docs', documents }
     expect(await send(daemon, 'POST', '/v1/local/ingest', body)).toContain('"sealed":true')

@@ -50,7 +50,8 @@ function readTarget(text: string, at: number, end: string): string | undefined {
       return rest.slice(0, i)
     if (character === ')') depth--
   }
-  return end === '\n' && at + rest.length >= text.length ? rest : undefined
+  const isWhole = at + MAX_TARGET_LENGTH + 3 >= text.length
+  return end === '\n' && isWhole ? rest : undefined
 }
 
 /** `target|shown]]` */

@@ -169,7 +169,8 @@ async function checkForward(
   index: CcxiReader | undefined,
 ): Promise<string | undefined> {
   const forward = await openCcxf(bytes, sources.hashes, pause)
-  if (index === undefined) return 'cannot be held against an index, as there is no usable one'
+  // An index that is missing or damaged has been named already.
+  if (index === undefined) return undefined
   return isOfIndex(forward, index) ? undefined : 'does not belong to the index of the segment'
 }
 
