@@ -1,7 +1,7 @@
 import type { DocGraph, DocPlace, VisitDoc } from 'crux-retrieval'
 import { chunkFrames, type DocumentCatalog, type PlacedRun } from '../segments/document-catalog.js'
 import { parseHandle } from '../segments/handle.js'
-import type { Readers } from '../segments/reader-set.js'
+import type { Readers } from '../segments/readers.js'
 import { type Run, runOf } from '../segments/segment-digest.js'
 import type { RelationSource } from './relations.js'
 

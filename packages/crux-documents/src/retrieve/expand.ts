@@ -12,7 +12,7 @@ import type {
 import type { DocumentsErrorCode } from '../errors.js'
 import type { KnownSegment } from '../segments/document-catalog.js'
 import { parseHandle } from '../segments/handle.js'
-import type { Readers } from '../segments/reader-set.js'
+import type { Readers } from '../segments/readers.js'
 import { type Run, runOf } from '../segments/segment-digest.js'
 import { ChunkReader } from './chunk-reader.js'
 

@@ -3,7 +3,7 @@ import { type Hashes, openTrustedCcxi } from 'crux-segment'
 import type { Companion, SealedSegment, SegmentRef, SegmentStore } from 'crux-storage'
 import { createPauser, messageOf, type Pause } from 'crux-types'
 import { type SegmentVectors, vectorFiles } from '../vectors/segment-vectors.js'
-import type { OpenedSegment } from './reader-set.js'
+import type { OpenedSegment } from './readers.js'
 import { digestSegment, indexSegment } from './scan-segment.js'
 import { encodeDigest, type SegmentDigest } from './segment-digest.js'
 

@@ -3,7 +3,7 @@ import type { CcxiReader } from 'crux-segment'
 import { createPauser, type Pause } from 'crux-types'
 import { type CompanionSources, loadWords } from '../segments/companions.js'
 import type { KnownSegment } from '../segments/document-catalog.js'
-import type { Readers } from '../segments/reader-set.js'
+import type { Readers } from '../segments/readers.js'
 import { tenantsOf } from '../segments/segment-digest.js'
 
 /** Default bound on the words that are held: about 130 million. */
