@@ -1,12 +1,12 @@
 import type { WeightedTerm } from '../lexical/lexical-types.js'
+import { TopHits } from '../lexical/top-hits.js'
 import type { DocFrequencies } from './doc-frequencies.js'
 import type { SegmentWords } from './segment-words.js'
 
-/** A document that speaks for the query. */
+/** A document that speaks for the query; its segment's words were loaded. */
 export interface FeedbackDoc {
   readonly words: SegmentWords
   readonly docId: number
-  readonly docLength: number
   readonly score: number
 }
 
@@ -32,78 +32,94 @@ export function feedbackTerms(
   most: number,
 ): readonly WeightedTerm[] {
   const total = docs.reduce((sum, { score }) => sum + score, 0)
-  const segments = new Map<SegmentWords, Map<number, number>>()
+  const segments = new Map<SegmentWords, FeedbackDoc[]>()
   for (const doc of docs) {
     const known = segments.get(doc.words)
-    const shares = known ?? new Map<number, number>()
-    if (known === undefined) segments.set(doc.words, shares)
-    addShares(doc, doc.score / total, shares)
+    if (known === undefined) segments.set(doc.words, [doc])
+    else known.push(doc)
   }
   const weigh = (share: number, df: number): number =>
     share * Math.log((share * corpusWords) / (TIMES_PER_DOC * df))
-  const weighed =
-    segments.size === 1
-      ? weighNumbers(segments, frequencies, weigh)
-      : weighStrings(segments, frequencies, weigh)
-  const sorted = weighed.sort((a, b) => b.weight - a.weight || a.number - b.number)
-  const chosen = sorted.slice(0, most)
+  const [only] = segments.keys()
+  const chosen =
+    only !== undefined && segments.size === 1
+      ? weighOneSegment(only, docs, total, frequencies, weigh, most)
+      : weighSegments(segments, total, frequencies, weigh, most)
   const sum = chosen.reduce((all, { weight }) => all + weight, 0)
-  return chosen.map(({ words, number, weight }) => ({
-    term: words.string(number),
-    weight: weight / sum,
-  }))
-}
-
-/** Share of the words of all documents, by number of the term, for each segment. */
-type Shares = ReadonlyMap<SegmentWords, ReadonlyMap<number, number>>
-
-interface Weighed {
-  readonly words: SegmentWords
-  readonly number: number
-  readonly weight: number
+  return chosen.map(({ term, weight }) => ({ term, weight: weight / sum }))
 }
 
 type Weigh = (share: number, df: number) => number
 
-function addShares(
-  { words, docId, docLength }: FeedbackDoc,
-  factor: number,
-  shares: Map<number, number>,
-): void {
-  const numbers = words.wordsOf(docId, docLength)
-  const share = factor / numbers.length
-  for (const number of numbers) {
-    if (number < words.terms) shares.set(number, (shares.get(number) ?? 0) + share)
+/** Within one segment a number says which term it is, so that only the chosen terms are read. */
+function weighOneSegment(
+  words: SegmentWords,
+  docs: readonly FeedbackDoc[],
+  total: number,
+  frequencies: DocFrequencies,
+  weigh: Weigh,
+  most: number,
+): WeightedTerm[] {
+  const shares = words.shares.take(words.terms)
+  const held: number[] = []
+  for (const doc of docs) addShares(doc, doc.score / total, shares, held)
+  const known = frequencies.of(words)
+  const top = new TopHits(most)
+  for (const number of held) {
+    const df = known[number] || frequencies.learn(words, number)
+    const weight = weigh(shares[number] as number, df) // a number of a term, as above
+    if (weight > 0) top.offer(number, weight)
+    shares[number] = 0
   }
+  words.shares.give(shares)
+  return top.sorted().map(({ doc, score }) => ({ term: words.string(doc), weight: score }))
 }
 
-/** Within one segment a number says which term it is, so that no term has to be read. */
-function weighNumbers(segments: Shares, frequencies: DocFrequencies, weigh: Weigh): Weighed[] {
-  const weighed: Weighed[] = []
-  for (const [words, shares] of segments) {
-    for (const [number, share] of shares) {
-      const weight = weigh(share, frequencies.of(words, number))
-      if (weight > 0) weighed.push({ words, number, weight })
-    }
-  }
-  return weighed
-}
-
-function weighStrings(segments: Shares, frequencies: DocFrequencies, weigh: Weigh): Weighed[] {
-  const terms = new Map<
-    string,
-    { words: SegmentWords; number: number; share: number; df: number }
-  >()
-  for (const [words, shares] of segments) {
-    for (const [number, share] of shares) {
+function weighSegments(
+  segments: ReadonlyMap<SegmentWords, readonly FeedbackDoc[]>,
+  total: number,
+  frequencies: DocFrequencies,
+  weigh: Weigh,
+  most: number,
+): WeightedTerm[] {
+  const terms = new Map<string, { share: number; df: number }>()
+  for (const [words, docs] of segments) {
+    const shares = words.shares.take(words.terms)
+    const held: number[] = []
+    for (const doc of docs) addShares(doc, doc.score / total, shares, held)
+    for (const number of held) {
       const term = words.string(number)
+      const share = shares[number] ?? 0
       const known = terms.get(term)
       if (known !== undefined) known.share += share
-      else terms.set(term, { words, number, share, df: frequencies.of(words, number) })
+      else terms.set(term, { share, df: Math.max(frequencies.ofTerm(term), 1) })
+      shares[number] = 0
     }
+    words.shares.give(shares)
   }
-  return [...terms.values()].flatMap(({ words, number, share, df }) => {
-    const weight = weigh(share, df)
-    return weight > 0 ? [{ words, number, weight }] : []
-  })
+  return [...terms]
+    .map(([term, { share, df }]) => ({ term, weight: weigh(share, df) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || (a.term < b.term ? -1 : 1))
+    .slice(0, most)
+}
+
+/** Add what one document gives to each of its terms. @param held - Takes terms met for the first time. */
+function addShares(
+  { words, docId }: FeedbackDoc,
+  factor: number,
+  shares: Float64Array,
+  held: number[],
+): void {
+  const { numbers, terms } = words
+  const start = words.startOf(docId)
+  const end = words.endOf(docId)
+  const share = factor / Math.max(end - start, 1)
+  for (let at = start; at < end; at++) {
+    const number = numbers[at] as number // below the end of the words
+    if (number >= terms) continue
+    const known = shares[number] as number
+    if (known === 0) held.push(number)
+    shares[number] = known + share
+  }
 }

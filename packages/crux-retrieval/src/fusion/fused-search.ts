@@ -1,19 +1,16 @@
 import { type Hashes, tenantHash } from 'crux-segment'
 import { createPauser, type Pause } from 'crux-types'
-import {
-  analyserOf,
-  DEFAULT_ANALYSER_VERSION,
-  queryWeight,
-  type Token,
-} from '../analyser/analyser.js'
-import { bm25Idf } from '../lexical/bm25.js'
+import { queryWeight, type Token } from '../analyser/analyser.js'
+import { bm25Idf, bm25LengthNorm } from '../lexical/bm25.js'
 import type {
+  LexicalAnswer,
   LexicalDoc,
-  LexicalHit,
   LexicalIndex,
+  TermAnswer,
   WeightedTerm,
 } from '../lexical/lexical-types.js'
-import { type Candidate, Candidates } from './candidates.js'
+import { TopHits } from '../lexical/top-hits.js'
+import { Candidates } from './candidates.js'
 import { DocFrequencies } from './doc-frequencies.js'
 import { feedbackTerms } from './feedback-terms.js'
 import type {
@@ -22,14 +19,14 @@ import type {
   FusedHit,
   FusedQuery,
   FusionSettings,
-  LaneScores,
   WordSource,
 } from './fused-types.js'
+import { type LaneShares, lanesOf, sharesOf, weighCandidates } from './lane-scores.js'
 import type { SegmentWords } from './segment-words.js'
 import { SimilarTerms, weighSimilar } from './similar-terms.js'
 import { TUNED_FUSION } from './tuned-fusion.js'
 import { type FusionWeights, weightsForGraph } from './weights.js'
-import { type QueryWord, WordMatcher } from './word-matcher.js'
+import { WordMatcher } from './word-matcher.js'
 
 /** What a fused search reads. */
 export interface FusedSearchSources {
@@ -59,6 +56,7 @@ export function createFusedSearch(sources: FusedSearchSources): FusedSearch {
   return new LaneFusion(sources)
 }
 
+/** Terms of a query, and what they were found by. */
 interface Expansion {
   /** Terms of the query and those that joined it. */
   readonly all: readonly WeightedTerm[]
@@ -68,14 +66,30 @@ interface Expansion {
   readonly similar: readonly WeightedTerm[]
 }
 
+/** What one query works with. */
+interface Run {
+  readonly query: FusedQuery
+  readonly settings: FusionSettings
+  readonly weights: FusionWeights
+  readonly tokens: readonly Token[]
+  readonly candidates: Candidates
+  readonly pause: Pause
+  readonly signal: { readonly signal?: AbortSignal }
+}
+
 /** Documents looked at between two looks at the clock. */
 const SLICE = 16
 /** Documents of the pool for each hit asked for, at least. */
 const POOL_PER_HIT = 4
+/** Words of a query that similar ones are looked for; a query may be a whole document. */
+const MOST_COMPARED = 64
+/** Documents whose words are looked at for each hit asked for, at least. */
+const CLOSE_PER_HIT = 2
 
 class LaneFusion implements FusedSearch {
   private readonly frequencies: DocFrequencies
   private readonly similar = new SimilarTerms()
+  private spare: Candidates | undefined
 
   constructor(private readonly sources: FusedSearchSources) {
     this.frequencies = new DocFrequencies(sources.index)
@@ -85,83 +99,112 @@ class LaneFusion implements FusedSearch {
     query: FusedQuery,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<FusedAnswer> {
-    const { index, graph } = this.sources
-    const settings = { ...TUNED_FUSION.settings, ...query.settings }
-    const { tenant, limit, dense } = query
-    const nodes = graph?.nodes(tenant) ?? 0
+    const { graph } = this.sources
     const asked = query.weights ?? TUNED_FUSION.weights
-    const cold = weightsForGraph(asked, nodes)
-    const weights = dense === undefined ? { ...cold, dense: 0 } : cold
+    const nodes = graph?.nodes(query.tenant) ?? 0
+    const warm = weightsForGraph(asked, nodes)
+    const weights = query.dense === undefined ? { ...warm, dense: 0 } : warm
+    const candidates = this.spare ?? new Candidates()
+    this.spare = undefined
     const pause = createPauser({ signal: options.signal })
-    const poolSize = Math.max(settings.pool, limit * POOL_PER_HIT)
-    const tokens = analyserOf(DEFAULT_ANALYSER_VERSION).analyse(query.query)
-    const base = await index.search({ query: query.query, tenant, limit: poolSize }, options)
-    const expansion = await this.expand(tokens, base.hits, weights, settings, pause)
-    const lexical = !expansion.isMore
-      ? base
-      : await index.searchTerms({ terms: expansion.all, tenant, limit: poolSize }, options)
-    const pool = new Candidates()
-    for (const hit of lexical.hits) pool.at(hit.segment, hit.docId).lexical = hit.score
-    if (lexical !== base) this.addUnexpanded(pool, base.hits)
-    const docsInPool = pool.all.length
-    await this.addDense(pool, query, weights, poolSize, expansion.all, options.signal)
-    await this.matchWords(pool, tokens, pause)
-    const shares = sharesOf(pool.all, weights, settings)
-    const scoreOf = (candidate: Candidate): number => weighted(lanesOf(candidate, shares), weights)
-    const steps =
-      weights.graph === 0 ? 0 : await this.walk(pool, query, settings, weights, scoreOf, pause)
-    const ranked = pool.all
-      .map((candidate) => ({ candidate, score: scoreOf(candidate) }))
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score)
+    try {
+      const answer = await this.run({
+        query,
+        settings: { ...TUNED_FUSION.settings, ...query.settings },
+        weights,
+        tokens: await this.sources.index.tokensOf(query.query, pause),
+        candidates,
+        pause,
+        signal: options,
+      })
+      return { ...answer, degraded: this.degraded(asked, weights, query, nodes) }
+    } finally {
+      candidates.clear()
+      this.spare = candidates
+    }
+  }
+
+  private async run(run: Run): Promise<Omit<FusedAnswer, 'degraded'>> {
+    const { query, settings, weights, candidates } = run
+    const poolSize = Math.max(settings.pool, query.limit * POOL_PER_HIT)
+    const { base, lexical, expansion } = await this.findLexical(run, poolSize)
+    for (const { segment, docId, score } of lexical.hits) {
+      candidates.lexical[candidates.numberOf(segment, docId)] = score
+    }
+    if (lexical !== base) this.addUnexpanded(candidates, base)
+    const inPool = candidates.size
+    await this.addDense(run, poolSize, expansion.all)
+    await this.matchWords(run, Math.max(settings.closeLook, query.limit * CLOSE_PER_HIT))
+    const shares = sharesOf(candidates, weights, settings)
+    weighCandidates(candidates, shares, weights, candidates.before)
+    const steps = await this.walk(run)
+    weighCandidates(candidates, shares, weights, candidates.after)
     const floor = query.minScore ?? Number.NEGATIVE_INFINITY
-    const kept = ranked.filter(({ score }) => score >= floor)
+    let ranked = 0
+    let belowFloor = 0
+    for (let number = 0; number < candidates.size; number++) {
+      const score = candidates.after[number] as number // a number of a candidate
+      if (score <= 0) continue
+      ranked += 1
+      if (score < floor) belowFloor += 1
+    }
     return {
-      hits: this.hitsOf(kept, query, expansion.similar, shares, weights),
-      totalCandidates: Math.max(base.totalCandidates, ranked.length),
-      coverage: { ...base.coverage, belowFloor: ranked.length - kept.length },
+      hits: this.hitsOf(run, floor, expansion.similar, shares),
+      totalCandidates: Math.max(base.totalCandidates, ranked),
+      coverage: { ...base.coverage, belowFloor },
       onlyStopWords: base.onlyStopWords,
       weights,
-      degraded: this.degraded(asked, weights, query, nodes),
       stats: {
-        docsScanned: pool.all.length,
-        poolSize: docsInPool,
+        docsScanned: candidates.size,
+        poolSize: inPool,
         graphNodesExpanded: steps,
         denseLaneActive: weights.dense > 0,
       },
     }
   }
 
-  /** Documents whose words are not at hand keep what the query alone gave them. */
-  private addUnexpanded(pool: Candidates, hits: readonly LexicalHit[]): void {
-    for (const hit of hits) {
-      if (this.wordsOf(hit.segment) !== undefined || pool.has(hit)) continue
-      pool.at(hit.segment, hit.docId).lexical = hit.score
+  /** The best documents for the query alone, then for the query with the terms that joined it. */
+  private async findLexical(
+    run: Run,
+    poolSize: number,
+  ): Promise<{ base: LexicalAnswer; lexical: LexicalAnswer | TermAnswer; expansion: Expansion }> {
+    const { index } = this.sources
+    const { tenant, query } = run.query
+    const segments = [...(this.sources.words?.all() ?? [])]
+    // Documents whose words are not at hand are ranked by the query alone, so all of the pool is needed.
+    const isComplete = segments.length > 0 && segments.length === index.stats().segments
+    const limit = isComplete ? Math.min(run.settings.feedbackDocs, poolSize) : poolSize
+    const base = await index.search({ query, tenant, limit }, run.signal)
+    const expansion = await this.expand(run, base, segments)
+    if (expansion.isMore) {
+      const wanted = { terms: expansion.all, tenant, limit: poolSize }
+      return { base, lexical: await index.searchTerms(wanted, run.signal), expansion }
     }
-  }
-
-  private wordsOf(segment: string): SegmentWords | undefined {
-    return this.sources.words?.of(segment)
+    if (limit === poolSize) return { base, lexical: base, expansion }
+    const all = await index.search({ query, tenant, limit: poolSize }, run.signal)
+    return { base: all, lexical: all, expansion }
   }
 
   /** The terms of the query with those that the best documents and the shapes of its words bring in. */
   private async expand(
-    tokens: readonly Token[],
-    best: readonly LexicalHit[],
-    weights: FusionWeights,
-    settings: FusionSettings,
-    pause: Pause,
+    { tokens, weights, settings, pause }: Run,
+    best: LexicalAnswer,
+    segments: readonly SegmentWords[],
   ): Promise<Expansion> {
-    const own = tokens
-      .filter(({ isStop }) => !isStop)
-      .map((token) => ({ term: token.term, weight: queryWeight(token) }))
+    const own: WeightedTerm[] = []
+    for (const token of tokens) {
+      if (!token.isStop) own.push({ term: token.term, weight: queryWeight(token) })
+    }
     if (own.length === 0 || weights.bm25 === 0) return { all: own, isMore: false, similar: [] }
     const feedback: WeightedTerm[] = []
-    const speakers = best.slice(0, settings.feedbackDocs).flatMap((hit) => {
-      const words = this.wordsOf(hit.segment)
-      return words === undefined ? [] : [{ ...hit, words }]
-    })
-    if (speakers.length > 0 && settings.feedbackWeight > 0) {
+    const speakers: { words: SegmentWords; docId: number; score: number }[] = []
+    if (settings.feedbackWeight > 0) {
+      for (const { segment, docId, score } of best.hits.slice(0, settings.feedbackDocs)) {
+        const words = await this.loaded(segment, pause)
+        if (words !== undefined) speakers.push({ words, docId, score })
+      }
+    }
+    if (speakers.length > 0) {
       const { tokens: corpusWords } = this.sources.index.stats()
       const total = own.reduce((sum, { weight }) => sum + weight, 0) * settings.feedbackWeight
       const { feedbackTerms: most } = settings
@@ -171,64 +214,82 @@ class LaneFusion implements FusedSearch {
     }
     const similar: WeightedTerm[] = []
     const share = similarShare(weights, settings)
-    if (share > 0 && this.sources.words !== undefined) {
-      const segments = [...this.sources.words.all()]
-      for (const term of new Set(own.map((one) => one.term))) {
-        for (const one of weighSimilar(await this.similar.of(term, segments, pause))) {
+    if (share > 0 && segments.length > 0) {
+      this.similar.setSegments(segments)
+      const seen = new Set<string>()
+      for (const { term } of own) {
+        if (seen.size === MOST_COMPARED) break
+        if (seen.has(term)) continue
+        seen.add(term)
+        const found = this.similar.known(term) ?? (await this.similar.find(term, pause))
+        for (const one of weighSimilar(found)) {
           similar.push({ term: one.term, weight: one.weight * share })
         }
       }
     }
     const isMore = feedback.length > 0 || similar.length > 0
-    return { all: [...own, ...feedback, ...similar], isMore, similar }
+    return { all: isMore ? [...own, ...feedback, ...similar] : own, isMore, similar }
+  }
+
+  /** Documents whose words are not at hand keep what the query alone gave them. */
+  private addUnexpanded(candidates: Candidates, { hits }: LexicalAnswer): void {
+    for (const { segment, docId, score } of hits) {
+      if (this.sources.words?.of(segment) !== undefined) continue
+      if (candidates.has(segment, docId)) continue
+      candidates.lexical[candidates.numberOf(segment, docId)] = score
+    }
   }
 
   private async addDense(
-    pool: Candidates,
-    { dense, tenant }: FusedQuery,
-    weights: FusionWeights,
+    { query: { dense, tenant }, weights, candidates, signal }: Run,
     limit: number,
     terms: readonly WeightedTerm[],
-    signal: AbortSignal | undefined,
   ): Promise<void> {
     if (dense === undefined || weights.dense === 0) return
-    const nearest = await dense.nearest(limit, signal)
-    const fresh = nearest.filter((place) => !pool.has(place))
+    const nearest = await dense.nearest(limit, signal.signal)
+    const fresh = nearest.filter(({ segment, docId }) => !candidates.has(segment, docId))
     const scores = this.sources.index.scoreOf(terms, tenant, fresh)
     for (const [i, { segment, docId }] of fresh.entries()) {
-      pool.at(segment, docId).lexical = scores[i] ?? 0
+      candidates.lexical[candidates.numberOf(segment, docId)] = scores[i] ?? 0
     }
-    for (const candidate of pool.all) {
-      candidate.dense = dense.score(candidate.segment, candidate.docId) ?? 0
+    for (let number = 0; number < candidates.size; number++) {
+      const { segment, docId } = candidates.placeOf(number)
+      candidates.dense[number] = dense.score(segment, docId) ?? 0
     }
   }
 
-  /** Look for the query's words and their neighbours in the words of each document of the pool. */
-  private async matchWords(
-    pool: Candidates,
-    tokens: readonly Token[],
-    pause: Pause,
-  ): Promise<void> {
+  /** Look for the query's words and their neighbours in the words of the best documents of the pool. */
+  private async matchWords(run: Run, most: number): Promise<void> {
+    const { candidates, tokens, pause } = run
     const { index } = this.sources
     const { docs, tokens: corpusWords } = index.stats()
-    const query: QueryWord[] = tokens
-      .filter(({ kind }) => kind === 'word' || kind === 'part')
-      .map(({ term, isStop }) => {
-        const df = isStop ? 0 : index.documentFrequency(term)
-        return { term, isStop, idf: df === 0 ? 0 : bm25Idf(docs, df) }
-      })
     const meanLength = docs === 0 ? 1 : corpusWords / docs
+    const query = []
+    for (const { kind, term, isStop } of tokens) {
+      if (kind !== 'word' && kind !== 'part') continue
+      const df = isStop ? 0 : this.frequencies.ofTerm(term)
+      query.push({ term, isStop, idf: df === 0 ? 0 : bm25Idf(docs, df) })
+    }
     const matcher = new WordMatcher(query)
+    const matches = { coverage: 0, content: 0, text: 0 }
     try {
-      for (const [i, candidate] of pool.all.entries()) {
-        const words = this.wordsOf(candidate.segment)
-        const length = index.docLength(candidate.segment, candidate.docId)
-        if (words === undefined || length === 0) continue
-        const matches = matcher.score(words, candidate.docId, length, meanLength)
-        candidate.coverage = matches.coverage
-        candidate.contentPairs = matches.content
-        candidate.textPairs = matches.text
-        if (i % SLICE === SLICE - 1) await pause()
+      const end = Math.min(candidates.size, most)
+      for (let number = 0; number < end; number++) {
+        if (number % SLICE === SLICE - 1) {
+          const pausing = pause()
+          if (pausing !== undefined) await pausing
+        }
+        const segment = candidates.segments[number] ?? ''
+        const docId = candidates.docIds[number] ?? 0
+        const words = this.sources.words?.of(segment)
+        if (words === undefined) continue
+        const loading = words.load(pause)
+        if (loading !== undefined) await loading
+        const norm = bm25LengthNorm(index.docLength(segment, docId), meanLength)
+        matcher.score(words, docId, norm, matches)
+        candidates.coverage[number] = matches.coverage
+        candidates.contentPairs[number] = matches.content
+        candidates.textPairs[number] = matches.text
       }
     } finally {
       matcher.close()
@@ -236,67 +297,86 @@ class LaneFusion implements FusedSearch {
   }
 
   /** Let each document speak for its neighbours. @returns Steps taken. */
-  private async walk(
-    pool: Candidates,
-    { tenant }: FusedQuery,
-    { hops, leastConfidence }: FusionSettings,
-    weights: FusionWeights,
-    scoreOf: (candidate: Candidate) => number,
-    pause: Pause,
-  ): Promise<number> {
+  private async walk({
+    candidates,
+    query: { tenant },
+    settings,
+    weights,
+    pause,
+  }: Run): Promise<number> {
     const { graph } = this.sources
-    if (graph === undefined || hops < 1) return 0
-    const seeds = pool.all.map((candidate) => ({ candidate, score: scoreOf(candidate) }))
-    const others = weights.bm25 + weights.sparse + weights.dense
-    const most = others * bothSides(hops)
+    const { hops, leastConfidence } = settings
+    if (graph === undefined || weights.graph === 0 || hops < 1) return 0
+    const most = (weights.bm25 + weights.sparse + weights.dense) * bothSides(hops)
     let steps = 0
-    for (const [i, { candidate, score }] of seeds.entries()) {
-      if (score === 0) continue
-      graph.walk(candidate, tenant, hops, (segment, docId, hop, confidence) => {
-        steps += 1
-        if (confidence < leastConfidence) return
-        const known = pool.all.length
-        const neighbour = pool.at(segment, docId)
-        neighbour.graph = Math.min(neighbour.graph + (score * confidence) / hop / most, 1)
-        const isNew = pool.all.length > known
-        if (isNew || neighbour.hopDistance > hop) neighbour.hopDistance = hop
-      })
-      if (i % SLICE === SLICE - 1) await pause()
+    let score = 0
+    const visit = (segment: string, docId: number, hop: number, confidence: number): void => {
+      steps += 1
+      if (confidence < leastConfidence) return
+      const known = candidates.size
+      const number = candidates.numberOf(segment, docId)
+      const sum = (candidates.graph[number] as number) + (score * confidence) / hop / most
+      candidates.graph[number] = Math.min(sum, 1)
+      const isNew = candidates.size > known
+      if (isNew || (candidates.hops[number] as number) > hop) candidates.hops[number] = hop
+    }
+    // Candidates that the walk adds are behind the end: they have nothing to say themselves.
+    for (let number = 0, end = candidates.size; number < end; number++) {
+      score = candidates.before[number] as number // below the size
+      if (score > 0) graph.walk(candidates.placeOf(number), tenant, hops, visit)
+      if (number % SLICE === SLICE - 1) {
+        const pausing = pause()
+        if (pausing !== undefined) await pausing
+      }
     }
     return steps
   }
 
   private hitsOf(
-    ranked: readonly { readonly candidate: Candidate; readonly score: number }[],
-    { tenant, limit }: FusedQuery,
+    { candidates, query: { tenant, limit }, weights }: Run,
+    floor: number,
     similar: readonly WeightedTerm[],
-    shares: Shares,
-    weights: FusionWeights,
+    shares: LaneShares,
   ): FusedHit[] {
     const { index, hashes } = this.sources
     const owner = tenantHash(tenant, hashes)
-    const chosen: { candidate: Candidate; score: number; doc: LexicalDoc }[] = []
-    for (const { candidate, score } of ranked) {
-      if (chosen.length === limit) break
+    const chosen: { number: number; doc: LexicalDoc }[] = []
+    const ranking = limit === 0 ? [] : rankedNumbers(candidates, floor, limit)
+    for (const number of ranking) {
+      const { segment, docId } = candidates.placeOf(number)
       // What a neighbour or a vector led to has not been through the index, which knows the owners.
-      const doc = index.findDoc(candidate.segment, candidate.docId)
-      if (doc?.tenantHash === owner) chosen.push({ candidate, score, doc })
+      const doc = index.findDoc(segment, docId)
+      if (doc?.tenantHash === owner) chosen.push({ number, doc })
+      // Before the next one is asked for: those behind the best few are costly to find.
+      if (chosen.length === limit) break
     }
     // Similar words were found together with the others, but belong to another lane.
-    const places = chosen.map(({ candidate }) => candidate)
+    const places = chosen.map(({ number }) => candidates.placeOf(number))
     const similarScores = similar.length === 0 ? [] : index.scoreOf(similar, tenant, places)
-    return chosen.map(({ candidate, score, doc }, i) => {
-      const { segment, docId, hopDistance } = candidate
-      const { docLength, frameOffset } = doc
-      const lanes = lanesOf(candidate, shares)
+    return chosen.map(({ number, doc }, i) => {
+      const { bm25, graph, dense, sparse } = lanesOf(candidates, number, shares)
       const ofSimilar = (similarScores[i] ?? 0) * shares.lexical
-      const breakdown = {
-        ...lanes,
-        bm25: lanes.bm25 - ofSimilar,
-        sparse: lanes.sparse + (ofSimilar * weights.bm25) / (weights.sparse || 1),
+      return {
+        segment: candidates.segments[number] ?? '',
+        docId: candidates.docIds[number] ?? 0,
+        score: candidates.after[number] ?? 0,
+        docLength: doc.docLength,
+        frameOffset: doc.frameOffset,
+        breakdown: {
+          bm25: bm25 - ofSimilar,
+          graph,
+          dense,
+          sparse: sparse + (ofSimilar * weights.bm25) / (weights.sparse || 1),
+        },
+        hopDistance: candidates.hops[number] ?? 0,
       }
-      return { segment, docId, score, docLength, frameOffset, breakdown, hopDistance }
     })
+  }
+
+  private async loaded(segment: string, pause: Pause): Promise<SegmentWords | undefined> {
+    const words = this.sources.words?.of(segment)
+    await words?.load(pause)
+    return words
   }
 
   private degraded(
@@ -319,54 +399,32 @@ class LaneFusion implements FusedSearch {
   }
 }
 
-/** Factors that turn what was counted into lanes of 0..1. */
-interface Shares {
-  readonly lexical: number
-  readonly coverage: number
-  readonly contentPairs: number
-  readonly textPairs: number
-}
-
-function sharesOf(
-  candidates: readonly Candidate[],
-  weights: FusionWeights,
-  { coverage, contentPairs, textPairs, similarTerms }: FusionSettings,
-): Shares {
-  let best = 0
-  let bestContent = 0
-  let bestText = 0
-  for (const candidate of candidates) {
-    if (candidate.lexical > best) best = candidate.lexical
-    if (candidate.contentPairs > bestContent) bestContent = candidate.contentPairs
-    if (candidate.textPairs > bestText) bestText = candidate.textPairs
+/**
+ * Candidates that reach the floor, best first; equal ones in the order in which they were found. The
+ * best few are found without sorting all; those behind them follow for whoever goes on.
+ */
+function* rankedNumbers(
+  { size, after }: Candidates,
+  floor: number,
+  limit: number,
+): Generator<number> {
+  const top = new TopHits(Math.min(limit, size))
+  for (let number = 0; number < size; number++) {
+    const score = after[number] as number // below the size
+    if (score > 0 && score >= floor && score >= top.entry) top.offer(number, score)
   }
-  const parts = contentPairs + textPairs + similarTerms
-  const share = (of: number, most: number): number =>
-    most === 0 || parts === 0 ? 0 : of / parts / most
-  return {
-    lexical: best === 0 ? 0 : 1 / (1 + coverage) / best,
-    coverage: coverage / (1 + coverage),
-    contentPairs: weights.sparse === 0 ? 0 : share(contentPairs, bestContent),
-    textPairs: weights.sparse === 0 ? 0 : share(textPairs, bestText),
+  top.sort()
+  const given = new Set<number>()
+  for (let i = 0; i < top.size; i++) {
+    given.add(top.docAt(i))
+    yield top.docAt(i)
   }
-}
-
-function lanesOf(candidate: Candidate, shares: Shares): LaneScores {
-  return {
-    bm25: candidate.lexical * shares.lexical + candidate.coverage * shares.coverage,
-    graph: candidate.graph,
-    dense: candidate.dense,
-    sparse: candidate.contentPairs * shares.contentPairs + candidate.textPairs * shares.textPairs,
+  const others: number[] = []
+  for (let number = 0; number < size; number++) {
+    const score = after[number] as number // as above
+    if (score > 0 && score >= floor && !given.has(number)) others.push(number)
   }
-}
-
-function weighted(lanes: LaneScores, weights: FusionWeights): number {
-  return (
-    lanes.bm25 * weights.bm25 +
-    lanes.graph * weights.graph +
-    lanes.dense * weights.dense +
-    lanes.sparse * weights.sparse
-  )
+  yield* others.sort((a, b) => (after[b] ?? 0) - (after[a] ?? 0) || a - b)
 }
 
 /** Sum of 1 / hop over both directions: what a chain of equally good documents would give. */

@@ -36,8 +36,10 @@ export interface DenseLane {
 
 /** How a fused search works beside its weights. */
 export interface FusionSettings {
-  /** Documents that are looked at closely; at least four times the hits asked for are. */
+  /** Best documents by their words that are ranked anew; at least four times the hits asked for are. */
   readonly pool: number
+  /** How many of them have their words read in order; at least twice the hits asked for do. */
+  readonly closeLook: number
   /** Best documents whose words join the query; 0 for none. */
   readonly feedbackDocs: number
   /** Words that they add. */

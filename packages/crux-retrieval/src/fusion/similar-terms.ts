@@ -10,13 +10,13 @@ const LONGEST = 40
 /** Share of the grams of two terms that they have in common from which they count as similar. */
 const LEAST_SIMILARITY = 0.5
 /** Most similar terms given for one. */
-const MOST_SIMILAR = 8
+const MOST_SIMILAR = 3
 /** Grams fall into this many lists by their hash. */
 const LISTS = 1 << 14
 /** Terms read between two looks at the clock. */
 const SLICE = 1024
-/** Answers remembered per segment. */
-const MOST_REMEMBERED = 512
+/** Terms whose similar ones are remembered. */
+const MOST_REMEMBERED = 1 << 14
 
 /** A term that looks like another one. */
 export interface SimilarTerm {
@@ -27,32 +27,53 @@ export interface SimilarTerm {
 
 /**
  * Terms that share most of their characters with a given one, such as other forms of a word and
- * words with a slip of the pen.
+ * words with a slip of the pen. Remembers its answers while the segments stay the same.
  */
 export class SimilarTerms {
-  private readonly segments = new WeakMap<SegmentWords, TermGrams>()
+  private readonly grams = new WeakMap<SegmentWords, TermGrams>()
+  private readonly answers = new Map<string, readonly SimilarTerm[]>()
+  private segments: readonly SegmentWords[] = []
+
+  /** Look among the terms of these segments from now on. */
+  setSegments(segments: readonly SegmentWords[]): void {
+    const isSame =
+      segments.length === this.segments.length &&
+      segments.every((words, i) => words === this.segments[i])
+    if (isSame) return
+    this.segments = segments
+    this.answers.clear()
+  }
+
+  /** What is remembered of a term; undefined when it has to be looked up by {@link find}. */
+  known(term: string): readonly SimilarTerm[] | undefined {
+    return this.answers.get(term)
+  }
 
   /**
-   * Terms of these segments that are similar to `term`, which is not among them; best first.
+   * Terms that are similar to `term`, which is not among them; best first.
    *
    * @param pause - Awaited while the grams of a segment are collected, which happens once for each.
    */
-  async of(
-    term: string,
-    segments: readonly SegmentWords[],
-    pause: Pause,
-  ): Promise<readonly SimilarTerm[]> {
-    if (!hasGrams(term)) return []
+  async find(term: string, pause: Pause): Promise<readonly SimilarTerm[]> {
+    const { segments } = this
     const best = new Map<string, number>()
-    for (const words of segments) {
-      const grams = this.segments.get(words) ?? (await collectGrams(words, pause))
-      this.segments.set(words, grams)
-      for (const { term: other, similarity } of grams.similarTo(term)) best.set(other, similarity)
+    if (hasGrams(term)) {
+      for (const words of segments) {
+        const grams = this.grams.get(words) ?? (await collectGrams(words, pause))
+        this.grams.set(words, grams)
+        for (const { term: other, similarity } of grams.similarTo(term)) best.set(other, similarity)
+        await pause()
+      }
     }
-    return [...best]
+    const similar = [...best]
       .map(([other, similarity]) => ({ term: other, similarity }))
       .sort((a, b) => b.similarity - a.similarity || (a.term < b.term ? -1 : 1))
       .slice(0, MOST_SIMILAR)
+    if (segments === this.segments) {
+      if (this.answers.size >= MOST_REMEMBERED) this.answers.clear()
+      this.answers.set(term, similar)
+    }
+    return similar
   }
 }
 
@@ -84,8 +105,6 @@ async function collectGrams(words: SegmentWords, pause: Pause): Promise<TermGram
 
 /** The terms of a segment by the grams that they hold. */
 class TermGrams {
-  private readonly remembered = new Map<string, readonly SimilarTerm[]>()
-
   /** @param ends - `numbers[ends[list] .. ends[list + 1]]` are the terms with a gram of a list. */
   constructor(
     private readonly words: SegmentWords,
@@ -94,15 +113,6 @@ class TermGrams {
   ) {}
 
   similarTo(term: string): readonly SimilarTerm[] {
-    const known = this.remembered.get(term)
-    if (known !== undefined) return known
-    const similar = this.find(term)
-    if (this.remembered.size === MOST_REMEMBERED) this.remembered.clear()
-    this.remembered.set(term, similar)
-    return similar
-  }
-
-  private find(term: string): readonly SimilarTerm[] {
     const lists = listsOf(term)
     const shared = new Map<number, number>()
     for (const list of lists) {

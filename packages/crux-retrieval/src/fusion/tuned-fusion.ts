@@ -9,7 +9,8 @@ export const TUNED_FUSION: { readonly weights: FusionWeights; readonly settings:
   {
     weights: { bm25: 0.3, graph: 0.3, dense: 0.1, sparse: 0.3 },
     settings: {
-      pool: 120,
+      pool: 100,
+      closeLook: 40,
       feedbackDocs: 5,
       feedbackTerms: 30,
       feedbackWeight: 0.6,

@@ -1,4 +1,4 @@
-import { BM25_K1, bm25LengthNorm } from '../lexical/bm25.js'
+import { BM25_K1 } from '../lexical/bm25.js'
 import type { SegmentWords } from './segment-words.js'
 
 /** A word of the query on its way into pairs. */
@@ -12,11 +12,11 @@ export interface QueryWord {
 /** What the order of a document's words says about a query. Pairs are weighed as BM25 weighs single words. */
 export interface WordMatches {
   /** Share of the query's words that the document holds, each counted by its weight; 0..1. */
-  readonly coverage: number
+  coverage: number
   /** Pairs of words that stand together when stop words are left out. */
-  readonly content: number
+  content: number
   /** Pairs of words that stand together in the text. */
-  readonly text: number
+  text: number
 }
 
 /** A query may be a whole document; its first words say what it is about. */
@@ -38,6 +38,8 @@ export class WordMatcher {
   private readonly heldIn: Uint32Array
   private docs = 0
   private readonly allWeights: number
+  /** Weight of each word of the query, by number. */
+  private readonly idfs: Float64Array
   /** For each segment met, which of its words is which word of the query; 0 for the others. */
   private readonly marks = new Map<SegmentWords, Uint8Array>()
 
@@ -60,43 +62,43 @@ export class WordMatcher {
     this.content = new PairTable(contents, this.size, idfOf)
     this.text = new PairTable(sequence, this.size, idfOf)
     this.heldIn = new Uint32Array(this.size)
+    this.idfs = Float64Array.from({ length: this.size }, (_, number) => idfOf(number))
     this.allWeights = words.reduce((sum, { idf }) => sum + idf, 0)
   }
 
   /**
-   * Score one document.
+   * Score one document, whose segment's words were loaded.
    *
-   * @param docLength - Its length, in words.
-   * @param meanLength - Mean length of all documents.
+   * @param norm - What its length adds to the denominator of BM25.
+   * @param into - Takes the scores.
    */
-  score(words: SegmentWords, docId: number, docLength: number, meanLength: number): WordMatches {
-    const { size, content, text } = this
+  score(words: SegmentWords, docId: number, norm: number, into: WordMatches): void {
+    const { size, content, text, heldIn } = this
     const marks = this.marksOf(words)
-    const { terms } = words
+    const { terms, numbers } = words
+    const end = words.endOf(docId)
     let lastInText = 0
     let lastContent = 0
     let held = 0
     this.docs += 1
-    for (const number of words.wordsOf(docId, docLength)) {
-      const mark = marks[number] as number // one per word of the segment
-      const isTerm = number < terms
+    const { docs } = this
+    for (let at = words.startOf(docId); at < end; at++) {
+      const number = numbers[at] as number // below the end of the words, each below the vocabulary
+      const mark = marks[number] as number
       if (mark !== 0) {
-        if (this.heldIn[mark] !== this.docs) {
-          this.heldIn[mark] = this.docs
-          held += this.words[mark - 1]?.idf ?? 0
+        if (heldIn[mark] !== docs) {
+          heldIn[mark] = docs
+          held += this.idfs[mark] as number // one per word of the query
         }
         if (lastInText !== 0) text.count(lastInText * size + mark)
-        if (isTerm && lastContent !== 0) content.count(lastContent * size + mark)
+        if (lastContent !== 0 && number < terms) content.count(lastContent * size + mark)
       }
       lastInText = mark
-      if (isTerm) lastContent = mark
+      if (number < terms) lastContent = mark
     }
-    const norm = bm25LengthNorm(docLength, meanLength)
-    return {
-      coverage: this.allWeights === 0 ? 0 : held / this.allWeights,
-      content: content.take(norm),
-      text: text.take(norm),
-    }
+    into.coverage = this.allWeights === 0 ? 0 : held / this.allWeights
+    into.content = content.take(norm)
+    into.text = text.take(norm)
   }
 
   /** Give back what was borrowed from the segments. */

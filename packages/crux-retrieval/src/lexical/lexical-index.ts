@@ -1,6 +1,6 @@
 import { type CcxiReader, type Hashes, openCcxi, openCcxiInSlices, tenantHash } from 'crux-segment'
 import { CruxError, createPauser, type Pause, runInSlices, runNow } from 'crux-types'
-import { DEFAULT_ANALYSER_VERSION } from '../analyser/analyser.js'
+import { DEFAULT_ANALYSER_VERSION, type Token } from '../analyser/analyser.js'
 import type { RetrievalErrorCode } from '../errors.js'
 import {
   hideDocs,
@@ -22,6 +22,7 @@ import type {
   WeightedTerm,
 } from './lexical-types.js'
 import { PostingCache } from './posting-cache.js'
+import { analyseQueryInSlices, LONG_QUERY } from './query-words.js'
 import { type Corpus, TenantLists, TenantView } from './tenant-view.js'
 
 /**
@@ -196,6 +197,12 @@ class MemoryLexicalIndex implements LexicalIndex {
       return found === undefined ? undefined : view.numberOf(found, docId)
     })
     return runNow(this.queries.scoreOf(view, terms, numbers))
+  }
+
+  tokensOf(text: string, pause: Pause): Promise<readonly Token[]> | readonly Token[] {
+    if (text.length <= LONG_QUERY) return this.queries.tokensOf(DEFAULT_ANALYSER_VERSION, text)
+    const steps = analyseQueryInSlices(DEFAULT_ANALYSER_VERSION, text)
+    return runInSlices(steps, pause).then(({ tokens }) => tokens)
   }
 
   documentFrequency(term: string): number {

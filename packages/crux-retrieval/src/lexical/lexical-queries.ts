@@ -1,5 +1,10 @@
 import type { Hashes } from 'crux-segment'
-import { DEFAULT_ANALYSER_VERSION, queryWeight, type Token } from '../analyser/analyser.js'
+import {
+  analyserOf,
+  DEFAULT_ANALYSER_VERSION,
+  queryWeight,
+  type Token,
+} from '../analyser/analyser.js'
 import { countCandidates } from './count-candidates.js'
 import type {
   LexicalAnswer,
@@ -14,6 +19,7 @@ import {
   analyseQuery,
   analyseQueryInSlices,
   coverageOf,
+  LONG_QUERY,
 } from './query-words.js'
 import { makeScoreScratch, scoreAll } from './score-all.js'
 import { scorePruned } from './score-pruned.js'
@@ -27,8 +33,6 @@ import { TopHits } from './top-hits.js'
 const PRUNE_FROM = 16 * 1024
 /** The same where lists keep the shares of their postings, and walking takes a third of the time. */
 const PRUNE_SMALL_FROM = 128 * 1024
-/** A query longer than this is analysed in slices. */
-const LONG_QUERY = 4096
 /** Terms looked up between two looks at the clock. */
 const TERM_SLICE = 256
 
@@ -44,18 +48,30 @@ export class LexicalQueries {
   private readonly windows = createScratchPool((size) => new Float64Array(size))
   private readonly seen = createScratchPool((size) => new Uint32Array(size))
   private queryId = 0
+  private last:
+    | { readonly query: string; readonly version: number; readonly tokens: readonly Token[] }
+    | undefined
 
   constructor(
     private readonly hashes: Hashes,
     private readonly pruneFrom?: number,
   ) {}
 
+  /** Tokens of a short query; those of the last one are remembered, as another lane may ask for them. */
+  tokensOf(version: AnalyserVersion, query: string): readonly Token[] {
+    const { last } = this
+    if (last !== undefined && last.query === query && last.version === version) return last.tokens
+    const tokens = analyserOf(version).analyse(query)
+    this.last = { query, version, tokens }
+    return tokens
+  }
+
   /** Answer at once a query whose lists are there and short; undefined for any other. */
   searchAtOnce(view: TenantView, request: LexicalQuery): LexicalAnswer | undefined {
     const { query, limit, minScore } = request
     if (query.length > LONG_QUERY) return undefined
     const { version, isMixed } = view.corpus
-    const main = analyseQuery(version, query)
+    const main = { version, tokens: this.tokensOf(version, query), lists: [] }
     if (!this.findLists(view, main)) return undefined
     const other = isMixed ? analyseQuery(1, query) : undefined
     if (other !== undefined && !this.findLists(view, other)) return undefined

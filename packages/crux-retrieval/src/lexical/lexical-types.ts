@@ -1,5 +1,6 @@
 import type { CcxiReader } from 'crux-segment'
 import type { Pause } from 'crux-types'
+import type { Token } from '../analyser/analyser.js'
 
 /** What to look for. */
 export interface LexicalQuery {
@@ -165,6 +166,11 @@ export interface LexicalIndex {
    * @throws {RangeError} When a weight is negative or not finite.
    */
   scoreOf(terms: readonly WeightedTerm[], tenant: string, docs: readonly DocPlace[]): Float64Array
+  /**
+   * Tokens of a text by the default analyser, giving the event loop back every few milliseconds; those
+   * of the last short text are remembered.
+   */
+  tokensOf(text: string, pause: Pause): Promise<readonly Token[]> | readonly Token[]
   /** Documents of all tenants that can be found and hold a term of the default analyser. */
   documentFrequency(term: string): number
   /** Segments, documents that can be found, their tokens, and bytes of decoded postings held. */

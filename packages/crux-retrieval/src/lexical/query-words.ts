@@ -2,6 +2,8 @@ import { analyserOf, type Token } from '../analyser/analyser.js'
 import type { AnalyserVersion } from './tenant-view.js'
 import type { TermList } from './term-list.js'
 
+/** A query of more UTF-16 units is analysed in slices. */
+export const LONG_QUERY = 4096
 /** UTF-16 units of a query analysed between two looks at the clock. */
 const SLICE = 4096
 
