@@ -7,7 +7,7 @@ import type { FusionWeights } from './weights.js'
  */
 export const TUNED_FUSION: { readonly weights: FusionWeights; readonly settings: FusionSettings } =
   {
-    weights: { bm25: 0.3, graph: 0.3, dense: 0.1, sparse: 0.3 },
+    weights: { bm25: 0.3, graph: 0.35, dense: 0.1, sparse: 0.3 },
     settings: {
       pool: 100,
       closeLook: 40,
@@ -18,7 +18,7 @@ export const TUNED_FUSION: { readonly weights: FusionWeights; readonly settings:
       contentPairs: 0.25,
       textPairs: 0.15,
       similarTerms: 0.6,
-      hops: 3,
+      hops: 2,
       leastConfidence: 0.3,
     },
   }
