@@ -35,7 +35,7 @@ export class DocFrequencies {
 
   /** Ask for a term of a segment by number, and remember it. @returns At least 1. */
   learn(words: SegmentWords, number: number): number {
-    const df = Math.max(this.index.documentFrequency(words.string(number)), 1)
+    const df = Math.max(this.index.documentFrequency(words.readString(number)), 1)
     this.of(words)[number] = df
     return df
   }

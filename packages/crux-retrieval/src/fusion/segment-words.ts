@@ -4,6 +4,8 @@ import { createScratchPool } from '../lexical/scratch-pool.js'
 
 /** Documents read between two looks at the clock. */
 const SLICE = 64
+/** Terms remembered by name or number: reading one takes longer than all else that is done with it. */
+const MOST_REMEMBERED = 1 << 15
 
 /**
  * The words of one segment's documents in order, found by term.
@@ -24,6 +26,8 @@ export class SegmentWords {
   private ends = new Uint32Array()
   private loading: Promise<void> | undefined
   private stopNumbers: ReadonlyMap<string, number> | undefined
+  private readonly names = new Map<number, string>()
+  private readonly termNumbers = new Map<string, number>()
 
   /** @param index - The index of the same segment, whose numbers of terms are those of the words. */
   constructor(
@@ -59,27 +63,41 @@ export class SegmentWords {
     return this.ends[docId] ?? this.startOf(docId)
   }
 
-  /** A word by number. */
-  string(number: number): string {
+  /** A word by number, read from the file. */
+  readString(number: number): string {
     return this.reader.string(number)
   }
 
-  /** Number of a term; undefined when no document of the segment holds it. */
-  findTerm(term: string): number | undefined {
-    const hash = this.hashes.xxh64Text(term)
-    const number = this.index.findHalves(Number(hash >> 32n), Number(hash & 0xffffffffn))
-    return number < 0 ? undefined : number
+  /** A word by number, remembered. */
+  string(number: number): string {
+    const known = this.names.get(number)
+    if (known !== undefined) return known
+    const name = this.readString(number)
+    if (this.names.size >= MOST_REMEMBERED) this.names.clear()
+    this.names.set(number, name)
+    return name
   }
 
-  /** Number of a stop word; undefined when no document of the segment holds it. */
-  findStop(word: string): number | undefined {
+  /** Number of a term; -1 when no document of the segment holds it. */
+  findTerm(term: string): number {
+    const known = this.termNumbers.get(term)
+    if (known !== undefined) return known
+    const hash = this.hashes.xxh64Text(term)
+    const number = this.index.findHalves(Number(hash >> 32n), Number(hash & 0xffffffffn))
+    if (this.termNumbers.size >= MOST_REMEMBERED) this.termNumbers.clear()
+    this.termNumbers.set(term, number)
+    return number
+  }
+
+  /** Number of a stop word; -1 when no document of the segment holds it. */
+  findStop(word: string): number {
     this.stopNumbers ??= new Map(
       Array.from({ length: this.reader.stopTerms }, (_, i) => {
         const number = this.terms + i
         return [this.reader.string(number), number]
       }),
     )
-    return this.stopNumbers.get(word)
+    return this.stopNumbers.get(word) ?? -1
   }
 
   private async read(pause: Pause): Promise<void> {

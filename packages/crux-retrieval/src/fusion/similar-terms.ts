@@ -85,7 +85,7 @@ export function weighSimilar(similar: readonly SimilarTerm[]): WeightedTerm[] {
 async function collectGrams(words: SegmentWords, pause: Pause): Promise<TermGrams> {
   const ends = new Uint32Array(LISTS + 1)
   for (let number = 0; number < words.terms; number++) {
-    for (const list of listsOf(words.string(number))) ends[list + 1] = (ends[list + 1] ?? 0) + 1
+    for (const list of listsOf(words.readString(number))) ends[list + 1] = (ends[list + 1] ?? 0) + 1
     if (number % SLICE === 0) await pause()
   }
   for (let list = 0; list < LISTS; list++)
@@ -93,7 +93,7 @@ async function collectGrams(words: SegmentWords, pause: Pause): Promise<TermGram
   const numbers = new Uint32Array(ends[LISTS] ?? 0)
   const next = ends.slice()
   for (let number = 0; number < words.terms; number++) {
-    for (const list of listsOf(words.string(number))) {
+    for (const list of listsOf(words.readString(number))) {
       const at = next[list] ?? 0
       numbers[at] = number
       next[list] = at + 1
@@ -126,7 +126,7 @@ class TermGrams {
     for (const [number, common] of shared) {
       // At most this similar, as the other term has at least the grams in common.
       if ((2 * common) / (lists.size + common) < LEAST_SIMILARITY) continue
-      const other = this.words.string(number)
+      const other = this.words.readString(number)
       const similarity = (2 * common) / (lists.size + listsOf(other).size)
       if (other !== term && similarity >= LEAST_SIMILARITY)
         similar.push({ term: other, similarity })

@@ -114,9 +114,11 @@ export class WordMatcher {
     const known = this.marks.get(words)
     if (known !== undefined) return known
     const marks = words.marks.take(words.vocabulary)
-    for (const [i, { term, isStop }] of this.words.entries()) {
+    let mark = 0
+    for (const { term, isStop } of this.words) {
+      mark += 1
       const number = isStop ? words.findStop(term) : words.findTerm(term)
-      if (number !== undefined) marks[number] = i + 1
+      if (number >= 0) marks[number] = mark
     }
     this.marks.set(words, marks)
     return marks
