@@ -155,7 +155,13 @@ async function start(
         isReady,
         log,
         metrics: metrics.mcp,
-        features: { memoryPanel: config.featureMemoryPanel },
+        features: {
+          memoryPanel: config.featureMemoryPanel,
+          freshness: config.featureFreshness,
+          consolidation: config.featureConsolidation,
+          memoryAck: config.featureMemoryAck,
+          auditEnvelope: config.featureAuditEnvelope,
+        },
       })
     : undefined
   if (mcp !== undefined) onClose(() => mcp.close())

@@ -1,4 +1,5 @@
 export type { McpErrorCode } from './errors.js'
+export { DEFAULT_FEATURES, type Features } from './features.js'
 export {
   createAuthenticator,
   parseAgentTenants,

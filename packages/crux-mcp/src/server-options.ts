@@ -3,6 +3,7 @@ import type { FactStore } from 'crux-memory'
 import type { SemanticProfile } from 'crux-retrieval'
 import type { SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
+import type { Features } from './features.js'
 
 /** What tools work on. A tool asks for its part with `Pick<Services, …>`. */
 export interface Services {
@@ -59,8 +60,7 @@ export interface McpServerOptions {
   readonly isReady: () => boolean
   readonly log: McpLog
   readonly metrics?: McpMetrics
-  /** Tool names switched off by configuration, with what a call of them answers. */
-  readonly features: { readonly memoryPanel: boolean }
+  readonly features: Features
   /** How long one tool call may take, in milliseconds; default 30,000. */
   readonly callTimeLimitMs?: number
   /** Time between comments that keep event streams open, in milliseconds; default 15,000. */

@@ -63,6 +63,10 @@ export const GROUPS: readonly {
       'alwaysPrivatePrefixes',
       'sharePrefixesOverride',
       'featureMemoryPanel',
+      'featureFreshness',
+      'featureConsolidation',
+      'featureMemoryAck',
+      'featureAuditEnvelope',
     ],
   },
   {

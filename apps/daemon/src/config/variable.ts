@@ -64,6 +64,20 @@ export function flag(facts: VariableFacts & { fallback: boolean }): Variable<boo
   })
 }
 
+/** Off until set: any text but empty, 0, false, no and off switches it on. */
+export function optIn(facts: VariableFacts): Variable<boolean> {
+  return variable({
+    ...facts,
+    schema: z.string().transform((text) => {
+      const word = text.trim()
+      return word !== '' && !FALSE.has(word.toLowerCase())
+    }),
+    expected: '1 or 0',
+    fallback: false,
+    fallbackText: '0',
+  })
+}
+
 /** A whole number within bounds, both included. */
 export function integer(
   facts: VariableFacts & { fallback: number; min: number; max: number },

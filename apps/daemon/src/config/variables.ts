@@ -1,5 +1,14 @@
 import { isCidr } from './network.js'
-import { choice, flag, integer, list, optionalChoice, optionalText, text } from './variable.js'
+import {
+  choice,
+  flag,
+  integer,
+  list,
+  optIn,
+  optionalChoice,
+  optionalText,
+  text,
+} from './variable.js'
 
 /**
  * Every setting of the daemon and its command line. Parsing, both example files and the
@@ -301,7 +310,34 @@ export const VARIABLES = {
     yaml: 'facts.feature_memory_panel',
     fallback: true,
     takesEmpty: true,
-    meaning: 'Offer the tool memory_view.',
+    meaning: 'Offer memory_view, memory_edit, memory_pin and memory_history.',
+  }),
+  featureFreshness: flag({
+    name: 'CORECRUXD_FEATURE_FRESHNESS',
+    yaml: 'facts.feature_freshness',
+    fallback: true,
+    takesEmpty: true,
+    meaning:
+      'Offer memory_freshness, memory_sweep_candidates, memory_set_horizon and memory_reverify.',
+  }),
+  featureConsolidation: flag({
+    name: 'CORECRUXD_FEATURE_CONSOLIDATION',
+    yaml: 'facts.feature_consolidation',
+    fallback: true,
+    takesEmpty: true,
+    meaning: 'Offer memory_contradictions and memory_consolidate.',
+  }),
+  featureMemoryAck: optIn({
+    name: 'CORECRUXD_FEATURE_MEMORY_ACK',
+    yaml: 'facts.feature_memory_ack',
+    meaning: 'Take note of what memory_acknowledge_use reports; off, the tool says so.',
+  }),
+  featureAuditEnvelope: flag({
+    name: 'CORECRUXD_FEATURE_AUDIT_ENVELOPE',
+    yaml: 'facts.feature_audit_envelope',
+    fallback: false,
+    meaning:
+      'Say beside some answers which facts they used, how fresh these are, and what it cost.',
   }),
 
   buildCcxi: flag({

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { openDocumentStore } from 'crux-documents'
-import { parseAgentTokens, startMcpServer } from 'crux-mcp'
+import { DEFAULT_FEATURES, parseAgentTokens, startMcpServer } from 'crux-mcp'
 import { openFactStore } from 'crux-memory'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
@@ -293,7 +293,7 @@ async function startReal(): Promise<string> {
     maxBodyBytes: 1024 * 1024,
     isReady: () => true,
     log: { warn: () => undefined, info: () => undefined },
-    features: { memoryPanel: true },
+    features: DEFAULT_FEATURES,
   })
   onTestFinished(() => server.close())
   return server.url

@@ -4,6 +4,7 @@ import { openFactStore } from 'crux-memory'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
 import { ANONYMOUS, ManualClock } from 'crux-types'
+import { DEFAULT_FEATURES } from '../features.js'
 import { startMcpServer } from '../server.js'
 import type { McpServer, McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
@@ -114,7 +115,7 @@ export async function startTestServer(
       toolCall: (tool, outcome) => counted.calls.push([tool, outcome]),
       truncated: (tool, reason) => counted.truncated.push([tool, reason]),
     },
-    features: { memoryPanel: true },
+    features: DEFAULT_FEATURES,
     ...overrides,
   })
 

@@ -40,6 +40,13 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
   readonly input: Input
   /** Shape of `structuredContent`, in the current contract; held by tests, not parsed at run time. */
   readonly output?: Output
+  /**
+   * Looked at before the arguments: gives the answer of a tool that is switched off, or throws what
+   * refuses this caller.
+   */
+  before?(call: CallContext): ToolResult | undefined
+  /** What the caller hears when a required argument is missing, where the catalogue words it. */
+  readonly missing?: Readonly<Record<string, string>>
   /** Messages for arguments whose refusal is worded by the catalogue. */
   readonly refusals?: ArgumentRefusals
   /** Arguments that are read without being declared; never reported as ignored. */
@@ -72,16 +79,26 @@ export interface Tool extends ToolFacts {
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   spec: ToolSpec<Input, Output>,
 ): Tool {
-  const { input, output, refusals, alsoReads = [], journalFailure, run, ...facts } = spec
+  const {
+    input,
+    output,
+    refusals,
+    alsoReads = [],
+    journalFailure,
+    missing,
+    before,
+    run,
+    ...facts
+  } = spec
   const inputSchema = inputSchemaOf(input)
   const read = new Set([...Object.keys(input.shape), ...alsoReads])
-  const parse = parseArguments(input, inputSchema.required, refusals)
+  const parse = parseArguments(input, inputSchema.required, refusals, missing)
   return {
     ...facts,
     inputSchema,
     output,
     journalFailure,
     ignored: (args) => Object.keys(args).filter((name) => !read.has(name)),
-    call: (args, services, call) => run(parse(args), services, call),
+    call: (args, services, call) => before?.(call) ?? run(parse(args), services, call),
   }
 }

@@ -1,5 +1,10 @@
 import { CruxError } from 'crux-types'
-import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
+import {
+  CAPABILITY_DENIED,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+} from '../protocol/codes.js'
 import type { Tool } from './define-tool.js'
 
 /** What a failed call answers. */
@@ -49,6 +54,8 @@ export function callFailure(
   const fixed = FIXED_WORDS[code]
   if (fixed !== undefined) return { code: INVALID_PARAMS, message: fixed, isOurs: false }
   if (CALLER_MISTAKES.has(code)) return { code: INVALID_PARAMS, message, isOurs: false }
+  if (code === 'CAPABILITY_DENIED') return { code: CAPABILITY_DENIED, message, isOurs: false }
+  if (code === 'TOOL_DISABLED') return { code: METHOD_NOT_FOUND, message, isOurs: false }
   if (code === 'TENANT_FORBIDDEN') {
     return { code: INVALID_PARAMS, message: `tenant_mismatch: ${message}`, isOurs: false }
   }
