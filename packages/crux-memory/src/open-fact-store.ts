@@ -1,31 +1,20 @@
 import type { Embedder } from 'crux-retrieval'
 import type { Journal } from 'crux-storage'
-import {
-  type Caller,
-  type Clock,
-  CruxError,
-  type IdSource,
-  requireWriter,
-  toStoredTime,
-  uuidHex,
-} from 'crux-types'
+import { type Clock, CruxError, type IdSource, toStoredTime, uuidHex } from 'crux-types'
 import { horizonsOf } from './decay.js'
 import type { MemoryErrorCode } from './errors.js'
 import type { FactStore } from './fact-store.js'
 import { FactProjection } from './facts/fact-projection.js'
-import { NONE } from './facts/fact-table.js'
-import { chainKey, encodeFactLine, FACT_STREAM, type FactLine } from './facts/journal-line.js'
+import { FACT_STREAM } from './facts/journal-line.js'
 import { readFactSnapshot, writeFactSnapshot } from './facts/snapshot.js'
 import { createPrivacyPolicy } from './privacy.js'
 import { bootstrapFacts } from './recall/bootstrap-facts.js'
 import { listEntities } from './recall/list-entities.js'
 import { queryFacts } from './recall/query-facts.js'
 import { RecallContext } from './recall/recall-context.js'
-import { Sight } from './recall/sight.js'
 import { VectorCache } from './recall/vector-cache.js'
 import { factHistory, viewFacts } from './recall/view-facts.js'
-import { ChainLanes, type ChainState } from './writing/chain-lanes.js'
-import { planStore } from './writing/store-fact.js'
+import { FactWriter } from './writing/fact-writer.js'
 
 export interface FactStoreOptions {
   readonly journal: Journal
@@ -69,15 +58,22 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   })
   const context = new RecallContext(projection, clock, horizonsOf(options.decay))
   const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
-  const lanes = new ChainLanes(journal, (position) => projection.reached(position))
-  const storing = {
-    projection,
-    policy,
-    clock,
-    ids: options.ids ?? uuidHex,
-    lastStoredAt: new Map<string, number>(),
-  }
   let isClosed = false
+  const requireOpen = (): void => {
+    if (!isClosed) return
+    throw new CruxError<MemoryErrorCode>('FACT_STORE_CLOSED', 'the fact store is closed')
+  }
+  const writer = new FactWriter(
+    journal,
+    {
+      projection,
+      policy,
+      clock,
+      ids: options.ids ?? uuidHex,
+      lastStoredAt: new Map<string, number>(),
+    },
+    requireOpen,
+  )
 
   const snapshot = await journal.loadSnapshot(FACT_STREAM)
   if (snapshot !== undefined) {
@@ -93,93 +89,39 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   isReplayed = true
   for (const table of projection.allTables()) context.indexInBackground(table, following.signal)
 
-  const requireOpen = (): void => {
-    if (!isClosed) return
-    throw new CruxError<MemoryErrorCode>('FACT_STORE_CLOSED', 'the fact store is closed')
-  }
-
-  const chainState = (tenant: string, storedEntity: string, key: string): ChainState => {
-    const chain = (): { table: ReturnType<typeof projection.table>; chain: number } => {
-      const table = projection.table(tenant)
-      return { table, chain: table?.findChain(storedEntity, key) ?? NONE }
-    }
-    return {
-      head() {
-        const { table, chain: found } = chain()
-        if (table === undefined || found === NONE) return { factId: undefined, version: 0 }
-        const row = table.newestLive(found)
-        if (row === NONE) return { factId: undefined, version: 0 }
-        return { factId: table.ids.id(row), version: table.version.get(row) }
-      },
-      position() {
-        const { table, chain: found } = chain()
-        return table === undefined || found === NONE ? 0 : table.chainPosition(found)
-      },
-    }
-  }
-
-  /** Change a fact that the caller sees, in the lane of its chain; false when there is none. */
-  const changeFact = async (
-    caller: Caller,
-    factId: string,
-    options: { liveOnly: boolean; line: (now: string) => FactLine },
-  ): Promise<boolean> => {
-    requireOpen()
-    requireWriter(caller)
-    const isThere = (): boolean => {
-      const table = projection.table(caller.tenant)
-      const row = table?.ids.find(factId) ?? NONE
-      if (table === undefined || row === NONE) return false
-      if (options.liveOnly && table.isDeleted(row)) return false
-      return new Sight(caller, table).sees(row)
-    }
-    const table = projection.table(caller.tenant)
-    if (table === undefined || !isThere()) return false
-    const row = table.ids.find(factId)
-    const entity = table.entity(row)
-    const key = table.key(row)
-    const recordKey = chainKey(caller.tenant, entity, key)
-    return lanes.submit(recordKey, chainState(caller.tenant, entity, key), {
-      plan: (head) => {
-        if (!isThere()) return { records: [], head, result: false }
-        const bytes = encodeFactLine(options.line(toStoredTime(clock.now())))
-        return { records: [{ key: recordKey, bytes }], head, result: true }
-      },
-      isStackable: false,
-      weight: 0,
-    })
-  }
-
   return {
-    async store(caller, input) {
-      requireOpen()
-      const planned = planStore(storing, caller, input)
-      return lanes.submit(
-        planned.chainKey,
-        chainState(caller.tenant, planned.storedEntity, input.key),
-        planned.change,
-      )
-    },
+    store: (caller, input) => writer.store(caller, input),
 
-    delete: (caller, factId) =>
-      changeFact(caller, factId, {
-        liveOnly: true,
-        line: (now) => ({ op: 'delete', fact_id: factId, deleted_at: now }),
-      }),
+    async delete(caller, factId) {
+      const isDone = await writer.change(caller, factId, {
+        isLiveOnly: true,
+        plan: (_fact, now) => ({
+          lines: [{ op: 'delete', fact_id: factId, deleted_at: toStoredTime(now) }],
+          result: true,
+        }),
+      })
+      return isDone === true
+    },
 
     async setValidity(caller, factId, bounds) {
       const { from, to } = bounds
       assertBounds(from, to)
-      return changeFact(caller, factId, {
-        liveOnly: false,
-        line: (now) => ({
-          op: 'set_validity',
-          fact_id: factId,
-          ...(from !== undefined && { valid_from: toStoredTime(from) }),
-          ...(to !== undefined && { valid_to: toStoredTime(to) }),
-          set_at: now,
+      const isDone = await writer.change(caller, factId, {
+        isLiveOnly: false,
+        plan: (_fact, now) => ({
+          lines: [
+            {
+              op: 'set_validity',
+              fact_id: factId,
+              ...(from !== undefined && { valid_from: toStoredTime(from) }),
+              ...(to !== undefined && { valid_to: toStoredTime(to) }),
+              set_at: toStoredTime(now),
+            },
+          ],
+          result: true,
         }),
       })
+      return isDone === true
     },
 
     async query(caller, query) {
@@ -189,11 +131,8 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
 
     async get(caller, factId) {
       requireOpen()
-      const table = projection.table(caller.tenant)
-      const row = table?.ids.find(factId) ?? NONE
-      if (table === undefined || row === NONE || table.isDeleted(row)) return undefined
-      const sight = new Sight(caller, table)
-      return sight.sees(row) ? context.rankedFact(table, sight, row, clock.now()) : undefined
+      const found = writer.find(caller, factId, true)
+      return found && context.rankedFact(found.table, found.sight, found.row, clock.now())
     },
 
     async history(caller, entity, key) {
@@ -219,11 +158,13 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     stats() {
       let live = 0
       let versions = 0
+      let indexed = 0
       for (const table of projection.allTables()) {
         live += table.live
         versions += table.size
+        indexed += context.indexOf(table).rows
       }
-      return { live, versions }
+      return { live, versions, indexed }
     },
 
     async snapshot() {

@@ -1,6 +1,7 @@
 import type { JournalRecord, Position } from 'crux-storage'
 import type { Fact } from '../fact.js'
 import type { PrivacyPolicy } from '../privacy.js'
+import type { Consolidation } from './consolidation-edge.js'
 import { FactTable, NONE } from './fact-table.js'
 import { decodeFactLine, type FactLine } from './journal-line.js'
 
@@ -53,9 +54,12 @@ export class FactProjection {
     }
   }
 
-  /** Put a fact back from a snapshot, with the position of its chain. */
-  restore(fact: Fact, chainPosition: Position | undefined): void {
+  /** Put a fact back from a snapshot, with the position of its chain and what it consolidated. */
+  restore(fact: Fact, chainPosition: Position | undefined, consolidation?: Consolidation): void {
     this.insert(fact, chainPosition, 'the snapshot')
+    if (consolidation === undefined) return
+    const place = this.findFact(fact.fact_id, fact.tenant_hash)
+    if (place !== undefined) place.table.consolidations.set(place.row, consolidation)
   }
 
   /** Resolves once the record at a position has been applied. */
@@ -118,14 +122,32 @@ export class FactProjection {
           table.setValidity(row, line.valid_from, line.valid_to),
         )
         break
+      case 'set_horizon':
+        change(line.fact_id, ({ table, row }) => table.setHorizon(row, line.horizon_class))
+        break
+      case 'reverify':
+        change(line.fact_id, ({ table, row }) => table.setReverifiedAt(row, line.reverified_at))
+        break
       case 'consolidate':
         this.insert(line.canonical, keyed, `position ${at}`)
+        change(line.canonical.fact_id, ({ table, row }) => {
+          table.consolidations.set(row, {
+            supersededIds: line.superseded_fact_ids,
+            earlier: line.earlier ?? [],
+            isUndone: false,
+          })
+        })
         for (const id of line.superseded_fact_ids) {
           change(id, ({ table, row }) => table.setSupersededBy(row, line.canonical.fact_id))
         }
         break
       case 'consolidate_undo':
-        change(line.canonical_fact_id, ({ table, row }) => table.markDeleted(row))
+        change(line.canonical_fact_id, ({ table, row }) => {
+          table.markDeleted(row)
+          const consolidation = table.consolidations.get(row)
+          if (consolidation === undefined) return
+          table.consolidations.set(row, { ...consolidation, isUndone: true })
+        })
         for (const id of line.restored_fact_ids) {
           change(id, ({ table, row }) => table.setSupersededBy(row, undefined))
         }

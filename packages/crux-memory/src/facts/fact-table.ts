@@ -11,6 +11,7 @@ import {
   type PrivacyPolicy,
   splitPrivateEntity,
 } from '../privacy.js'
+import type { Consolidation } from './consolidation-edge.js'
 import { RecentFacts } from './recent-facts.js'
 import { anyTimeMs, storedTimeMs } from './stored-time.js'
 
@@ -24,6 +25,7 @@ const STORED_PRIVATE = 2
 const PRIVATE = 4
 const SEEDED = 8
 const HORIZON_SHIFT = 4
+const HORIZON_MASK = 3 << HORIZON_SHIFT
 
 const FORCED_PRIVATE = 1
 const PANEL_RESERVED = 2
@@ -63,6 +65,8 @@ export class FactTable {
   readonly previousInChain = Column.int32()
   /** Row before of the same entity, or NONE. */
   readonly previousOfEntity = Column.int32()
+  /** What consolidations retired, by the row of their canonical fact. */
+  readonly consolidations = new Map<number, Consolidation>()
   /** Latest `storedAt`. */
   lastStoredAt = Number.NEGATIVE_INFINITY
   /** Facts that are not deleted. */
@@ -153,6 +157,18 @@ export class FactTable {
     this.recent.forget(row)
   }
 
+  setHorizon(row: number, horizonClass: HorizonClass): void {
+    const bits = HORIZON_CLASSES.indexOf(horizonClass) << HORIZON_SHIFT
+    this.flags.set(row, (this.flags.get(row) & ~HORIZON_MASK) | bits)
+    this.recent.forget(row)
+  }
+
+  /** @param at - RFC 3339. */
+  setReverifiedAt(row: number, at: string): void {
+    this.setExtra(row, 'reverifiedAt', at)
+    this.recent.forget(row)
+  }
+
   /** Replace both bounds of world time; RFC 3339. */
   setValidity(row: number, from: string | undefined, to: string | undefined): void {
     this.setExtra(row, 'validFrom', from)
@@ -186,7 +202,7 @@ export class FactTable {
 
   horizonClass(row: number): HorizonClass {
     // Written by `insert` from the same list.
-    return HORIZON_CLASSES[this.flags.get(row) >>> HORIZON_SHIFT] as HorizonClass
+    return HORIZON_CLASSES[(this.flags.get(row) & HORIZON_MASK) >>> HORIZON_SHIFT] as HorizonClass
   }
 
   /** When it was last verified, else stored; milliseconds since 1970-01-01 UTC. */

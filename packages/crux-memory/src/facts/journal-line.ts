@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DEFAULT_TENANT } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
+import { type EarlierLink, parseEarlierLinks } from './consolidation-edge.js'
 import { shortFloat32 } from './float32.js'
 import { anyTimeMs } from './stored-time.js'
 
@@ -28,9 +29,23 @@ export type FactLine =
       readonly set_at?: string
     }
   | {
+      readonly op: 'set_horizon'
+      readonly fact_id: string
+      readonly horizon_class: HorizonClass
+      readonly set_at?: string
+    }
+  | {
+      readonly op: 'reverify'
+      readonly fact_id: string
+      readonly reverified_at: string
+      readonly receipt_id?: string
+    }
+  | {
       readonly op: 'consolidate'
       readonly canonical: Fact
       readonly superseded_fact_ids: readonly string[]
+      /** Links of those that others had retired before; absent when there are none. */
+      readonly earlier?: readonly EarlierLink[]
       readonly consolidated_at?: string
     }
   | {
@@ -53,8 +68,20 @@ export function chainKey(tenant: string, entity: string, key: string): string {
 
 /** UTF-8 bytes of one line, without the line break. */
 export function encodeFactLine(line: FactLine): Uint8Array {
-  if (line.op !== 'store') return Buffer.from(JSON.stringify(line))
-  return Buffer.from(JSON.stringify({ op: 'store', fact: toStoredFact(line.fact) }))
+  return Buffer.from(JSON.stringify(toStoredLine(line)))
+}
+
+function toStoredLine(line: FactLine): FactLine {
+  switch (line.op) {
+    case 'store':
+      return { op: 'store', fact: toStoredFact(line.fact) }
+    case 'store_batch':
+      return { op: 'store_batch', facts: line.facts.map(toStoredFact) }
+    case 'consolidate':
+      return { ...line, canonical: toStoredFact(line.canonical) }
+    default:
+      return line
+  }
 }
 
 /** A fact with its confidence in the short form of the journal. */
@@ -107,11 +134,26 @@ export function decodeFactLine(bytes: Uint8Array): FactLine | string {
       if (!isOptionalTime(from) || !isOptionalTime(to)) return 'a bound is not a time'
       return { op: 'set_validity', fact_id: value.fact_id, ...bounds(from, to) }
     }
+    case 'set_horizon':
+      if (!isText(value.fact_id)) return 'fact_id is not a string'
+      if (!isHorizonClass(value.horizon_class)) return 'horizon_class is not a known class'
+      return { op: 'set_horizon', fact_id: value.fact_id, horizon_class: value.horizon_class }
+    case 'reverify':
+      if (!isText(value.fact_id)) return 'fact_id is not a string'
+      if (!isTime(value.reverified_at)) return 'reverified_at is not a time'
+      return { op: 'reverify', fact_id: value.fact_id, reverified_at: value.reverified_at }
     case 'consolidate': {
       const canonical = decodeFact(value.canonical)
       if (typeof canonical === 'string') return canonical
       if (!isTexts(value.superseded_fact_ids)) return 'superseded_fact_ids is not a list of strings'
-      return { op: 'consolidate', canonical, superseded_fact_ids: value.superseded_fact_ids }
+      const earlier = parseEarlierLinks(value.earlier)
+      if (earlier === undefined) return 'earlier is not a list of links'
+      return {
+        op: 'consolidate',
+        canonical,
+        superseded_fact_ids: value.superseded_fact_ids,
+        earlier,
+      }
     }
     case 'consolidate_undo':
       if (!isText(value.canonical_fact_id)) return 'canonical_fact_id is not a string'

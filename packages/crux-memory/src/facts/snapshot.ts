@@ -1,5 +1,6 @@
 import { forEachStateLine } from 'crux-storage'
 import { createPauser } from 'crux-types'
+import type { Consolidation } from './consolidation-edge.js'
 import type { FactProjection } from './fact-projection.js'
 import type { FactTable } from './fact-table.js'
 import { decodeFact, toStoredFact } from './journal-line.js'
@@ -8,7 +9,7 @@ const LINES_PER_CHUNK = 256
 
 /**
  * The facts there are at the call, one JSON line each, in the order of their rows:
- * `{"f":<fact>,"a":<position of its chain>}`.
+ * `{"f":<fact>,"a":<position of its chain>}`, with `"c"` for what a canonical fact retired.
  *
  * Marks that arrive while it is read may or may not be in it. That is harmless: the records behind
  * them follow the snapshot's position, and applying a mark again changes nothing.
@@ -24,7 +25,8 @@ async function* writeLines(
     let lines = ''
     for (let row = 0; row < size; row++) {
       const at = table.chainPosition(table.chainOfRow(row))
-      lines += `${JSON.stringify({ f: toStoredFact(table.storedFact(row)), a: at })}\n`
+      const c = table.consolidations.get(row)
+      lines += `${JSON.stringify({ f: toStoredFact(table.storedFact(row)), a: at, c })}\n`
       if (row % LINES_PER_CHUNK !== LINES_PER_CHUNK - 1 && row !== size - 1) continue
       yield Buffer.from(lines)
       lines = ''
@@ -51,8 +53,8 @@ function restoreLine(
   onWarning: (message: string) => void,
 ): void {
   // Written by this module and guarded by the journal's checksum; decodeFact checks the fact's shape.
-  const line = JSON.parse(text) as { f: unknown; a: number }
+  const line = JSON.parse(text) as { f: unknown; a: number; c?: Consolidation }
   const fact = decodeFact(line.f)
   if (typeof fact === 'string') onWarning(`facts: skipped a fact of the snapshot: ${fact}`)
-  else projection.restore(fact, line.a > 0 ? line.a : undefined)
+  else projection.restore(fact, line.a > 0 ? line.a : undefined, line.c)
 }

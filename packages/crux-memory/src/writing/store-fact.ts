@@ -70,29 +70,16 @@ export function planStore(
     key: input.key,
     value: input.value,
     source_receipt: input.sourceReceipt ?? null,
-    // Adding 0 makes 0 of -0, which the journal could not tell apart.
-    confidence: Math.fround(input.confidence ?? 1) + 0,
-    tokens: Math.ceil(Buffer.byteLength(input.value) / 4),
-    deleted: false,
+    confidence: input.confidence ?? 1,
     private: (input.private ?? false) || forcedBy !== undefined,
     horizon_class: input.horizonClass ?? defaultHorizonClass(input.entity),
+    ...(input.actor !== undefined && { actor: input.actor }),
+    ...(isSeed(caller, storedEntity) && { seeded: true }),
   }
 
   const plan = (head: ChainHead) => {
     const retire = factsToRetire(context, caller, wanted)
-    const last = context.lastStoredAt.get(tenant) ?? Number.NEGATIVE_INFINITY
-    const applied = context.projection.table(tenant)?.lastStoredAt ?? Number.NEGATIVE_INFINITY
-    const now = Math.max(context.clock.now(), last, applied)
-    context.lastStoredAt.set(tenant, now)
-    const fact: Fact = {
-      fact_id: `f_${context.ids()}`,
-      ...draft,
-      stored_at: toStoredTime(now),
-      version: head.version + 1,
-      ...(head.factId !== undefined && { supersedes: head.factId }),
-      ...(input.actor !== undefined && { actor: input.actor }),
-      ...(isSeed(caller, storedEntity) && { seeded: true }),
-    }
+    const fact = nextVersion(context, draft, head)
     const records: JournalRecord[] = [{ key, bytes: encodeFactLine({ op: 'store', fact }) }]
     const mark = (recordKey: string, id: string): void => {
       const bytes = encodeFactLine({
@@ -116,6 +103,54 @@ export function planStore(
   }
   const weight = input.value.length + input.entity.length + input.key.length + 512
   return { chainKey: key, storedEntity, change: { plan, isStackable: true, weight } }
+}
+
+/** What a writer decides about a fact. */
+export type FactDraft = Pick<
+  Fact,
+  | 'tenant_hash'
+  | 'entity'
+  | 'key'
+  | 'value'
+  | 'source_receipt'
+  | 'confidence'
+  | 'private'
+  | 'horizon_class'
+  | 'actor'
+  | 'seeded'
+>
+
+/** The fact of a draft, as the version that follows the head of its chain; its time is never before that of another. */
+export function nextVersion(context: StoreContext, draft: FactDraft, head: ChainHead): Fact {
+  const { tenant_hash: tenant } = draft
+  const last = context.lastStoredAt.get(tenant) ?? Number.NEGATIVE_INFINITY
+  const applied = context.projection.table(tenant)?.lastStoredAt ?? Number.NEGATIVE_INFINITY
+  const now = Math.max(context.clock.now(), last, applied)
+  context.lastStoredAt.set(tenant, now)
+  return {
+    fact_id: `f_${context.ids()}`,
+    ...draft,
+    // Adding 0 makes 0 of -0, which the journal could not tell apart.
+    confidence: Math.fround(draft.confidence) + 0,
+    stored_at: toStoredTime(now),
+    tokens: Math.ceil(Buffer.byteLength(draft.value) / 4),
+    deleted: false,
+    version: head.version + 1,
+    ...(head.factId !== undefined && { supersedes: head.factId }),
+  }
+}
+
+/**
+ * The record of a fact in a chain that nobody else writes, such as one under a fresh id.
+ *
+ * For records of the daemon's own that have to be in the same append as another change.
+ */
+export function firstVersion(context: StoreContext, draft: FactDraft): JournalRecord {
+  const fact = nextVersion(context, draft, { factId: undefined, version: 0 })
+  return {
+    key: chainKey(fact.tenant_hash, fact.entity, fact.key),
+    bytes: encodeFactLine({ op: 'store', fact }),
+  }
 }
 
 /** Facts named by the writer, each of which must be live and visible. */
