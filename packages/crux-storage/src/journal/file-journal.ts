@@ -69,6 +69,9 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Jour
       checkKept(stream, keep)
       await open(stream).erase(keys, keep)
     },
+    async rewrite(stream, edit) {
+      return open(stream).rewrite(edit)
+    },
     async close() {
       closing ??= Promise.all([...streams.values()].map((stream) => stream.close())).then(() => {})
       await closing
