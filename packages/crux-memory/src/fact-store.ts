@@ -128,7 +128,12 @@ export interface FactStore {
   /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
   /** Numbers for status and metrics. */
-  stats(): { readonly live: number; readonly versions: number }
+  stats(): {
+    readonly live: number
+    readonly versions: number
+    /** Versions whose words are indexed; recall looks at the others one by one. */
+    readonly indexed: number
+  }
   /** Keep the state, so that a start need not replay everything. */
   snapshot(): Promise<void>
   close(): Promise<void>

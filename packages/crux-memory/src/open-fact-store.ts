@@ -172,7 +172,7 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
       await journal.saveSnapshot(
         FACT_STREAM,
         projection.applied,
-        writeFactSnapshot(projection.allTables()),
+        writeFactSnapshot(projection),
       )
     },
 

@@ -1,9 +1,11 @@
 import type { JournalRecord, Position } from 'crux-storage'
 import type { Fact } from '../fact.js'
+import { ForgetLedger, type LedgerState } from '../forgetting/forget-ledger.js'
+import type { ForgetLine } from '../forgetting/forget-lines.js'
 import type { PrivacyPolicy } from '../privacy.js'
 import type { Consolidation } from './consolidation-edge.js'
 import { FactTable, NONE } from './fact-table.js'
-import { decodeFactLine, type FactLine } from './journal-line.js'
+import { decodeFactLine, ERASURE_KEY, type FactLine } from './journal-line.js'
 
 /** Where a fact stands. */
 export interface FactPlace {
@@ -15,6 +17,9 @@ export interface FactPlace {
 export class FactProjection {
   /** Newest position applied; 0 before the first. */
   applied: Position = 0
+  /** Newest position of a change that forgets, restores, purges or holds; 0 when none is known. */
+  erasurePosition: Position = 0
+  readonly forgotten = new ForgetLedger()
   private readonly tables = new Map<string, FactTable>()
   private readonly waiting = new Map<() => void, Position>()
 
@@ -46,6 +51,7 @@ export class FactProjection {
       // Lines of other programs have no key, and then no position to compare with.
       this.applyLine(line, record.key === '' ? undefined : at, tenantOfKey(record.key), at)
     }
+    if (record.key === ERASURE_KEY) this.erasurePosition = at
     this.applied = at
     for (const [resume, position] of this.waiting) {
       if (position > at) continue
@@ -60,6 +66,17 @@ export class FactProjection {
     if (consolidation === undefined) return
     const place = this.findFact(fact.fact_id, fact.tenant_hash)
     if (place !== undefined) place.table.consolidations.set(place.row, consolidation)
+  }
+
+  /** Put what was forgotten back from a snapshot, after the facts. */
+  restoreForgotten(state: LedgerState): void {
+    this.forgotten.restore(state)
+    for (const { status, factIds, derivedFactIds, tenant } of state.entries) {
+      if (status !== 'forgotten') continue
+      this.eachFact([...factIds, ...derivedFactIds], tenant, ({ table, row }) =>
+        table.setForgotten(row, true),
+      )
+    }
   }
 
   /** Resolves once the record at a position has been applied. */
@@ -152,6 +169,34 @@ export class FactProjection {
           change(id, ({ table, row }) => table.setSupersededBy(row, undefined))
         }
         break
+      default:
+        this.applyForget(line)
+    }
+  }
+
+  private applyForget(line: ForgetLine): void {
+    if (!this.forgotten.apply(line)) return
+    if (line.op === 'values_erased') return
+    if (line.op === 'compact') {
+      this.eachFact(line.fact_ids, undefined, ({ table, row }) => table.wipe(row))
+      return
+    }
+    const entry = this.forgotten.get(line.receipt_id)
+    if (entry === undefined) return
+    this.eachFact([...entry.factIds, ...entry.derivedFactIds], entry.tenant, ({ table, row }) => {
+      if (line.op === 'forget_purge') table.wipe(row)
+      else table.setForgotten(row, line.op === 'forget')
+    })
+  }
+
+  private eachFact(
+    ids: readonly string[],
+    tenant: string | undefined,
+    use: (place: FactPlace) => void,
+  ): void {
+    for (const id of ids) {
+      const place = this.findFact(id, tenant)
+      if (place !== undefined) use(place)
     }
   }
 

@@ -7,6 +7,7 @@ import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
 import {
   findPrefix,
+  LEGAL_HOLD_PREFIX,
   PANEL_RESERVED_PREFIXES,
   type PrivacyPolicy,
   splitPrivateEntity,
@@ -26,6 +27,14 @@ const PRIVATE = 4
 const SEEDED = 8
 const HORIZON_SHIFT = 4
 const HORIZON_MASK = 3 << HORIZON_SHIFT
+/** Hidden like a deleted one, and its value is given to nobody. */
+const FORGOTTEN = 64
+/** Forgotten for good: the value is not in memory either. */
+const WIPED = 128
+
+/** What readers get in place of a forgotten value. */
+export const FORGOTTEN_VALUE = '[forgotten]'
+const FORGOTTEN_TOKENS = Math.ceil(FORGOTTEN_VALUE.length / 4)
 
 const FORCED_PRIVATE = 1
 const PANEL_RESERVED = 2
@@ -89,6 +98,8 @@ export class FactTable {
   private readonly entityFlags = Column.uint8()
   private readonly shownOfEntity = Column.int32()
   private readonly recent = new RecentFacts()
+  /** Entities that hold a legal hold. */
+  readonly holdEntities: number[] = []
 
   constructor(
     readonly tenant: string,
@@ -126,6 +137,7 @@ export class FactTable {
     const isPrivate = fact.private || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
     this.flags.push(
       (fact.deleted ? DELETED : 0) |
+        (fact.forgotten === true ? FORGOTTEN | WIPED : 0) |
         (fact.private ? STORED_PRIVATE : 0) |
         (isPrivate ? PRIVATE : 0) |
         (fact.seeded === true ? SEEDED : 0) |
@@ -140,14 +152,34 @@ export class FactTable {
     this.previousOfEntity.push(this.newestOfEntity.get(entity))
     this.newestOfEntity.set(entity, row)
     this.linkIntoChain(row, entity, key)
-    if (!fact.deleted) this.count(row, 1)
+    if (!this.isDeleted(row)) this.count(row, 1)
     return true
   }
 
   markDeleted(row: number): void {
-    if (this.isDeleted(row)) return
-    this.count(row, -1)
-    this.flags.set(row, this.flags.get(row) | DELETED)
+    this.setFlags(row, this.flags.get(row) | DELETED)
+  }
+
+  /** Hide a fact and its value, or show both again; nothing brings a wiped value back. */
+  setForgotten(row: number, isForgotten: boolean): void {
+    const flags = this.flags.get(row)
+    if ((flags & WIPED) !== 0) return
+    this.setFlags(row, isForgotten ? flags | FORGOTTEN : flags & ~FORGOTTEN)
+  }
+
+  /** Forget a value for good. */
+  wipe(row: number): void {
+    const start = this.valueStart(row)
+    this.valueBuffer(row).fill(0, start, start + this.valueLength.get(row))
+    this.valueLength.set(row, 0)
+    this.setFlags(row, this.flags.get(row) | FORGOTTEN | WIPED)
+  }
+
+  private setFlags(row: number, flags: number): void {
+    const wasDeleted = this.isDeleted(row)
+    this.flags.set(row, flags)
+    const isDeleted = this.isDeleted(row)
+    if (isDeleted !== wasDeleted) this.count(row, isDeleted ? -1 : 1)
     this.recent.forget(row)
   }
 
@@ -176,8 +208,18 @@ export class FactTable {
     this.recent.forget(row)
   }
 
+  /** Deleted or forgotten. */
   isDeleted(row: number): boolean {
-    return (this.flags.get(row) & DELETED) !== 0
+    return (this.flags.get(row) & (DELETED | FORGOTTEN)) !== 0
+  }
+
+  isForgotten(row: number): boolean {
+    return (this.flags.get(row) & FORGOTTEN) !== 0
+  }
+
+  /** Forgotten for good. */
+  isWiped(row: number): boolean {
+    return (this.flags.get(row) & WIPED) !== 0
   }
 
   /** After the policy. */
@@ -286,6 +328,17 @@ export class FactTable {
     return row
   }
 
+  /** Highest version that the next one has to exceed: forgotten ones count, deleted ones do not. */
+  newestVersion(chain: number): number {
+    let row = this.newestOfChain.get(chain)
+    let version = 0
+    for (; row !== NONE; row = this.previousInChain.get(row)) {
+      version = Math.max(version, this.isForgotten(row) ? this.version.get(row) : 0)
+      if (!this.isDeleted(row)) return Math.max(version, this.version.get(row))
+    }
+    return version
+  }
+
   /** Rows of a chain, oldest first. */
   chainRows(chain: number): number[] {
     const rows: number[] = []
@@ -308,12 +361,18 @@ export class FactTable {
     return this.chains.find(this.entityOf.get(row), this.keyOf.get(row))
   }
 
-  /** The fact in a row, as it stands in the journal but for the privacy policy. */
+  /** The fact in a row as readers get it: after the privacy policy, and without a forgotten value. */
   fact(row: number): Fact {
     return this.recent.get(row, this.readFact)
   }
 
   private readonly readFact = (row: number): Fact => {
+    const fact = this.readWhole(row)
+    if (!this.isForgotten(row)) return fact
+    return { ...fact, value: FORGOTTEN_VALUE, tokens: FORGOTTEN_TOKENS, forgotten: true }
+  }
+
+  private readWhole(row: number): Fact {
     const extra = this.extras.get(row)
     const actor = this.actorOf.get(row)
     const supersedes = this.linkedId(this.supersedes, row, extra?.supersedes)
@@ -344,9 +403,18 @@ export class FactTable {
     }
   }
 
-  /** The fact in a row as a snapshot keeps it: with the private flag of its line, before the policy. */
+  /**
+   * The fact in a row as a snapshot keeps it: with the private flag of its line, before the policy, and
+   * with a forgotten value that can still come back. What is forgotten stands in the ledger.
+   */
   storedFact(row: number): Fact {
-    return { ...this.readFact(row), private: (this.flags.get(row) & STORED_PRIVATE) !== 0 }
+    const flags = this.flags.get(row)
+    return {
+      ...this.readWhole(row),
+      private: (flags & STORED_PRIVATE) !== 0,
+      deleted: (flags & DELETED) !== 0,
+      ...(this.isWiped(row) && { forgotten: true }),
+    }
   }
 
   private addEntity(name: string): number {
@@ -361,6 +429,7 @@ export class FactTable {
         (isReserved ? PANEL_RESERVED : 0),
     )
     this.shownOfEntity.push(0)
+    if (name.startsWith(LEGAL_HOLD_PREFIX)) this.holdEntities.push(entity)
     return entity
   }
 

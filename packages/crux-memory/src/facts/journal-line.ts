@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DEFAULT_TENANT } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
+import { decodeForgetLine, FORGET_OPS, type ForgetLine } from '../forgetting/forget-lines.js'
 import { type EarlierLink, parseEarlierLinks } from './consolidation-edge.js'
 import { shortFloat32 } from './float32.js'
 import { anyTimeMs } from './stored-time.js'
@@ -11,6 +12,7 @@ export const FACT_STREAM = 'facts'
 
 /** A change of the fact store, as a line of the journal names it; times are RFC 3339 in UTC. */
 export type FactLine =
+  | ForgetLine
   | { readonly op: 'store'; readonly fact: Fact }
   | { readonly op: 'store_batch'; readonly facts: readonly Fact[] }
   | { readonly op: 'delete'; readonly fact_id: string; readonly deleted_at?: string }
@@ -83,6 +85,12 @@ function toStoredLine(line: FactLine): FactLine {
       return line
   }
 }
+
+/**
+ * Journal key of changes that take values away or keep them from being taken: forgetting, its undoing,
+ * purges and legal holds. One for all tenants, so that these changes are compared with each other.
+ */
+export const ERASURE_KEY = `${DEFAULT_TENANT}/${FACT_STREAM}/erasure`
 
 /** A fact with its confidence in the short form of the journal. */
 export function toStoredFact(fact: Fact): Fact {
@@ -164,6 +172,7 @@ export function decodeFactLine(bytes: Uint8Array): FactLine | string {
         restored_fact_ids: value.restored_fact_ids,
       }
     default:
+      if (FORGET_OPS.has(value.op)) return decodeForgetLine(value)
       return 'op is not one that this version knows'
   }
 }
@@ -207,6 +216,7 @@ export function decodeFact(value: unknown): Fact | string {
     ...(isText(value.actor) && { actor: value.actor }),
     ...bounds(from, to),
     ...(value.seeded === true && { seeded: true }),
+    ...(value.forgotten === true && { forgotten: true }),
     ...(isCount(value.access_count) && { access_count: value.access_count }),
     ...(isText(value.last_accessed_at) && { last_accessed_at: value.last_accessed_at }),
   }

@@ -1,5 +1,6 @@
 import { forEachStateLine } from 'crux-storage'
 import { createPauser } from 'crux-types'
+import type { LedgerState } from '../forgetting/forget-ledger.js'
 import type { Consolidation } from './consolidation-edge.js'
 import type { FactProjection } from './fact-projection.js'
 import type { FactTable } from './fact-table.js'
@@ -9,17 +10,22 @@ const LINES_PER_CHUNK = 256
 
 /**
  * The facts there are at the call, one JSON line each, in the order of their rows:
- * `{"f":<fact>,"a":<position of its chain>}`, with `"c"` for what a canonical fact retired.
+ * `{"f":<fact>,"a":<position of its chain>}`, with `"c"` for what a canonical fact retired. The last line, `{"g":…}`, holds what was forgotten.
  *
  * Marks that arrive while it is read may or may not be in it. That is harmless: the records behind
  * them follow the snapshot's position, and applying a mark again changes nothing.
  */
-export function writeFactSnapshot(tables: Iterable<FactTable>): AsyncIterable<Uint8Array> {
-  return writeLines([...tables].map((table) => ({ table, size: table.size })))
+export function writeFactSnapshot(
+  projection: Pick<FactProjection, 'allTables' | 'forgotten'>,
+): AsyncIterable<Uint8Array> {
+  const parts = [...projection.allTables()].map((table) => ({ table, size: table.size }))
+  // Taken now: what is forgotten afterwards follows in the journal.
+  return writeLines(parts, projection.forgotten.state())
 }
 
 async function* writeLines(
   parts: readonly { readonly table: FactTable; readonly size: number }[],
+  forgotten: LedgerState,
 ): AsyncIterable<Uint8Array> {
   for (const { table, size } of parts) {
     let lines = ''
@@ -32,6 +38,7 @@ async function* writeLines(
       lines = ''
     }
   }
+  yield Buffer.from(`${JSON.stringify({ g: forgotten })}\n`)
 }
 
 /** Put the facts of a snapshot into an empty projection. */
@@ -53,7 +60,13 @@ function restoreLine(
   onWarning: (message: string) => void,
 ): void {
   // Written by this module and guarded by the journal's checksum; decodeFact checks the fact's shape.
-  const line = JSON.parse(text) as { f: unknown; a: number; c?: Consolidation }
+  const line = JSON.parse(text) as {
+    f: unknown
+    a: number
+    c?: Consolidation
+    g?: LedgerState
+  }
+  if (line.g !== undefined) return projection.restoreForgotten(line.g)
   const fact = decodeFact(line.f)
   if (typeof fact === 'string') onWarning(`facts: skipped a fact of the snapshot: ${fact}`)
   else projection.restore(fact, line.a > 0 ? line.a : undefined, line.c)

@@ -122,9 +122,13 @@ export class FactWriter {
     return {
       head() {
         const found = chain()
-        const row = found?.table.newestLive(found.chain) ?? NONE
-        if (found === undefined || row === NONE) return { factId: undefined, version: 0 }
-        return { factId: found.table.ids.id(row), version: found.table.version.get(row) }
+        if (found === undefined) return { factId: undefined, version: 0 }
+        const { table } = found
+        const row = table.newestLive(found.chain)
+        return {
+          factId: row === NONE ? undefined : table.ids.id(row),
+          version: table.newestVersion(found.chain),
+        }
       },
       position() {
         const found = chain()

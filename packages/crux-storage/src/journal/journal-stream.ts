@@ -108,6 +108,7 @@ export class JournalStream {
         (record) => (gone.has(record.key) ? undefined : record),
         keep,
       )
+      await this.file.removeLeftovers()
       this.last = this.file.last
       this.live.give(
         kept,

@@ -76,7 +76,8 @@ export interface Journal {
 
   /**
    * Rewrite a stream without the records of these keys, except the ones in `keep`, which replace
-   * them. Positions of other records stay, snapshots of the stream are dropped. Durable when it resolves.
+   * them. Positions of other records stay; snapshots of the stream and what recovery set aside of it are
+   * dropped. Durable when it resolves.
    */
   erase(stream: string, keys: readonly string[], keep: readonly JournalRecord[]): Promise<void>
 
