@@ -81,7 +81,7 @@ export interface FactView {
 }
 
 export interface BootstrapQuery {
-  /** Start of the entity, `__bootstrap__::` or `__bootstrap__::<topic>:`. */
+  /** Start of the entity, such as `__bootstrap__::` or `__bootstrap__::<topic>:`. */
   readonly entityPrefix: string
   readonly query?: string
   /** Most facts; default 100. */
@@ -127,6 +127,8 @@ export interface FactStore {
   ): Promise<FactView>
   /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
+  /** Gaps (`__ops__::coverage`) or engrams (`__engram__::`) of the caller's tenant, whatever their private flag. */
+  systemRecords(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
   /** Numbers for status and metrics. */
   stats(): {
     readonly live: number

@@ -8,7 +8,7 @@ import { FactProjection } from './facts/fact-projection.js'
 import { FACT_STREAM } from './facts/journal-line.js'
 import { readFactSnapshot, writeFactSnapshot } from './facts/snapshot.js'
 import { createPrivacyPolicy } from './privacy.js'
-import { bootstrapFacts } from './recall/bootstrap-facts.js'
+import { bootstrapFacts, systemFacts } from './recall/bootstrap-facts.js'
 import { listEntities } from './recall/list-entities.js'
 import { queryFacts } from './recall/query-facts.js'
 import { RecallContext } from './recall/recall-context.js'
@@ -153,6 +153,11 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     async bootstrap(caller, query) {
       requireOpen()
       return bootstrapFacts(context, vectors, caller, query)
+    },
+
+    async systemRecords(caller, query) {
+      requireOpen()
+      return systemFacts(context, vectors, caller, query)
     },
 
     stats() {

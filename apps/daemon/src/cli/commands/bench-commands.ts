@@ -1,7 +1,7 @@
 import type { CommandContext, CommandParser } from '../context.js'
 import { createProgress } from '../output.js'
 
-/** Add `bench retrieval`, `bench journal` and `bench mcp`; they need no running daemon. */
+/** Add `bench retrieval`, `bench journal`, `bench facts` and `bench mcp`; they need no running daemon. */
 export function addBenches(parser: CommandParser, context: CommandContext): CommandParser {
   const { proc, signal } = context
   return parser.command('bench', 'Measure a part on this machine', (command) =>
@@ -58,6 +58,27 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
         },
       )
       .command(
+        'facts',
+        'Storing, starting, memory and recall of facts, beside a plain scan',
+        (inner) =>
+          inner
+            .option('facts', { type: 'number', default: 100_000, describe: 'Facts to store' })
+            .option('writers', { type: 'number', default: 256, describe: 'Writers at a time' })
+            .option('dir', { type: 'string', describe: 'Folder on the disk to measure' }),
+        async (argv) => {
+          const { runFactsBench } = await import('../../bench/facts.js')
+          const progress = createProgress(proc, argv.json)
+          const result = await runFactsBench({
+            facts: argv.facts,
+            writers: argv.writers,
+            ...(argv.dir === undefined ? {} : { dir: argv.dir }),
+            signal,
+            onProgress: (what, done, of) => progress.update(done, of, what),
+          }).finally(() => progress.end())
+          printResult(context, argv.json, { ...result })
+        },
+      )
+      .command(
         'mcp',
         'Tool calls a second beside a server that only echoes; needs a build',
         (inner) => inner,
@@ -71,7 +92,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
           for (const result of results) printResult(context, argv.json, { ...result })
         },
       )
-      .demandCommand(1, 'bench: name what to measure: retrieval, journal or mcp'),
+      .demandCommand(1, 'bench: name what to measure: retrieval, journal, facts or mcp'),
   )
 }
 
@@ -85,5 +106,8 @@ function printResult(
     context.printJson(result)
     return
   }
-  for (const [name, value] of Object.entries(result)) context.print(`${name}: ${value}\n`)
+  for (const [name, value] of Object.entries(result)) {
+    const shown = typeof value === 'object' ? JSON.stringify(value) : value
+    context.print(`${name}: ${shown}\n`)
+  }
 }
