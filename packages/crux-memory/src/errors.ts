@@ -13,6 +13,14 @@
  * - `QUERY_INVALID`: a count or a budget of a query is not a whole number from 0; `data.field`, `data.value`.
  * - `FACT_CONFLICT`: other writers changed the same fact so often that the write was given up; `data.key`.
  *   Nothing was stored; try again.
+ * - `FACT_NOT_FOUND`: a fact to change or to look back on does not exist; `data.fact_id`.
+ * - `FACT_NOT_EDITABLE`: a fact cannot be changed by this caller, because it is the system's or somebody else's; `data.fact_id`.
+ * - `FACT_RESERVED`: the freshness of a fact is not kept, because it is private or the system's; `data.fact_id`.
+ * - `PIN_NEEDS_IDENTITY`: pins and acknowledgements belong to an agent, and the caller has no name.
+ * - `CONSOLIDATION_REFUSED`: a target cannot be retired, or the request is wrong; `data.reason` (`invalid_request`,
+ *   `target_not_found`, `target_deleted`, `target_pinned`, `target_private`, `target_receipt_linked`,
+ *   `target_high_confidence`), `data.fact_id`. Nothing was changed.
+ * - `UNDO_REFUSED`: a fact is no canonical fact of a consolidation, or newer versions stand on it; `data.fact_id`.
  * - `FACT_STORE_CLOSED`: the store was closed.
  */
 export type MemoryErrorCode =
@@ -25,4 +33,10 @@ export type MemoryErrorCode =
   | 'VALIDITY_INVALID'
   | 'QUERY_INVALID'
   | 'FACT_CONFLICT'
+  | 'FACT_NOT_FOUND'
+  | 'FACT_NOT_EDITABLE'
+  | 'FACT_RESERVED'
+  | 'PIN_NEEDS_IDENTITY'
+  | 'CONSOLIDATION_REFUSED'
+  | 'UNDO_REFUSED'
   | 'FACT_STORE_CLOSED'

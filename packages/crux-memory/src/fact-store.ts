@@ -1,5 +1,8 @@
 import type { Caller } from 'crux-types'
+import type { Consolidations } from './consolidation/consolidation.js'
 import type { Fact, Freshness, HorizonClass } from './fact.js'
+import type { FactFreshness } from './freshness/fact-freshness.js'
+import type { MemoryPanel } from './panel/memory-panel.js'
 
 export interface StoreFactInput {
   /** At most 4 KiB of UTF-8, no control characters. */
@@ -129,6 +132,12 @@ export interface FactStore {
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
   /** Gaps (`__ops__::coverage`) or engrams (`__engram__::`) of the caller's tenant, whatever their private flag. */
   systemRecords(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
+  /** Correct, pin, look back, say what was used. */
+  readonly panel: MemoryPanel
+  /** How fresh facts are, and what changes it. */
+  readonly freshness: FactFreshness
+  /** Contradictions, and one fact in the place of several. */
+  readonly consolidations: Consolidations
   /** Numbers for status and metrics. */
   stats(): {
     readonly live: number

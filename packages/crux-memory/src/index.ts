@@ -1,3 +1,12 @@
+export type { ConsolidationRefusal } from './consolidation/consolidate-facts.js'
+export type {
+  ConsolidateInput,
+  ConsolidationReceipt,
+  Consolidations,
+} from './consolidation/consolidation.js'
+export type { Contradiction } from './consolidation/contradictions.js'
+export type { ReviewRun } from './consolidation/review.js'
+export type { UndoReport } from './consolidation/undo-consolidation.js'
 export {
   ageHours,
   defaultHorizonClass,
@@ -5,6 +14,7 @@ export {
   freshnessAt,
   HORIZON_CLASSES,
   type Horizons,
+  horizonStretch,
   horizonsOf,
   parseHorizon,
 } from './decay.js'
@@ -22,7 +32,23 @@ export type {
   StoreFactResult,
 } from './fact-store.js'
 export { shortFloat32 } from './facts/float32.js'
+export type {
+  FactFreshness,
+  FreshnessPage,
+  Reverification,
+  SweepCandidate,
+  SweepReason,
+} from './freshness/fact-freshness.js'
 export { type FactStoreOptions, openFactStore } from './open-fact-store.js'
+export type { UsedInTurn } from './panel/acknowledgements.js'
+export type {
+  Acknowledgement,
+  EditedFact,
+  HistoryOf,
+  MemoryHistory,
+  MemoryPanel,
+  UsedFact,
+} from './panel/memory-panel.js'
 export {
   AGENT_PREFIX,
   createPrivacyPolicy,

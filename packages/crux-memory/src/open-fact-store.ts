@@ -1,12 +1,16 @@
 import type { Embedder } from 'crux-retrieval'
 import type { Journal } from 'crux-storage'
 import { type Clock, CruxError, type IdSource, toStoredTime, uuidHex } from 'crux-types'
+import { createConsolidations } from './consolidation/consolidation.js'
 import { horizonsOf } from './decay.js'
 import type { MemoryErrorCode } from './errors.js'
 import type { FactStore } from './fact-store.js'
 import { FactProjection } from './facts/fact-projection.js'
 import { FACT_STREAM } from './facts/journal-line.js'
 import { readFactSnapshot, writeFactSnapshot } from './facts/snapshot.js'
+import { createFactFreshness } from './freshness/fact-freshness.js'
+import { RecallCounts } from './freshness/recall-counts.js'
+import { createMemoryPanel } from './panel/memory-panel.js'
 import { createPrivacyPolicy } from './privacy.js'
 import { bootstrapFacts, systemFacts } from './recall/bootstrap-facts.js'
 import { listEntities } from './recall/list-entities.js'
@@ -32,6 +36,8 @@ export interface FactStoreOptions {
     readonly mediumDays: number
     readonly stableDays: number
   }
+  /** Facts that are recalled often stay fresh longer, until the next start; default false. */
+  readonly countRecalls?: boolean
   /** Ranks bootstrap knowledge; null or absent: by words. */
   readonly embedder?: Embedder | null
   /** Told of journal lines that were skipped, and of an embedder that failed; without stored text. */
@@ -56,7 +62,12 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   const projection = new FactProjection(policy, onWarning, (table) => {
     if (isReplayed) context.indexInBackground(table, following.signal)
   })
-  const context = new RecallContext(projection, clock, horizonsOf(options.decay))
+  const context = new RecallContext(
+    projection,
+    clock,
+    horizonsOf(options.decay),
+    options.countRecalls === true ? new RecallCounts() : undefined,
+  )
   const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
   let isClosed = false
   const requireOpen = (): void => {
@@ -160,6 +171,10 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
       return systemFacts(context, vectors, caller, query)
     },
 
+    panel: createMemoryPanel(context, writer),
+    freshness: createFactFreshness(context, writer),
+    consolidations: createConsolidations(context, writer),
+
     stats() {
       let live = 0
       let versions = 0
@@ -174,11 +189,7 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
 
     async snapshot() {
       requireOpen()
-      await journal.saveSnapshot(
-        FACT_STREAM,
-        projection.applied,
-        writeFactSnapshot(projection),
-      )
+      await journal.saveSnapshot(FACT_STREAM, projection.applied, writeFactSnapshot(projection))
     },
 
     async close() {

@@ -61,7 +61,7 @@ export async function queryFacts(
 
   const rows: RankedFact[] = []
   for (const row of taken.rows) {
-    rows.push(context.rankedFact(table, sight, row, now))
+    rows.push(context.recalledFact(table, sight, row, now))
     const waiting = pause()
     if (waiting !== undefined) await waiting
   }

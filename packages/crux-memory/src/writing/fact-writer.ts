@@ -5,7 +5,7 @@ import type { FactTable } from '../facts/fact-table.js'
 import { NONE } from '../facts/fact-table.js'
 import { chainKey, encodeFactLine, type FactLine } from '../facts/journal-line.js'
 import { Sight } from '../recall/sight.js'
-import { type ChainChange, ChainLanes, type ChainState } from './chain-lanes.js'
+import { type ChainChange, type ChainHead, ChainLanes, type ChainState } from './chain-lanes.js'
 import { planStore, type StoreContext } from './store-fact.js'
 
 /** A visible fact that is about to be changed. */
@@ -46,7 +46,8 @@ export class FactWriter {
     journal: Journal,
     /** What planning a new fact needs to know. */
     readonly storing: StoreContext,
-    private readonly requireOpen: () => void,
+    /** @throws {CruxError} `FACT_STORE_CLOSED`. */
+    readonly requireOpen: () => void,
   ) {
     this.lanes = new ChainLanes(journal, (position) => storing.projection.reached(position))
   }
@@ -98,9 +99,20 @@ export class FactWriter {
   }
 
   /** Queue a change of the chain of (tenant, stored entity, key). */
-  submit<T>(tenant: string, storedEntity: string, key: string, change: ChainChange<T>): Promise<T> {
+  async submit<T>(
+    tenant: string,
+    storedEntity: string,
+    key: string,
+    change: ChainChange<T>,
+  ): Promise<T> {
+    this.requireOpen()
     const state = this.chainState(tenant, storedEntity, key)
     return this.lanes.submit(chainKey(tenant, storedEntity, key), state, change)
+  }
+
+  /** Newest version of the chain of (tenant, stored entity, key), without what is still on its way. */
+  head(tenant: string, storedEntity: string, key: string): ChainHead {
+    return this.chainState(tenant, storedEntity, key).head()
   }
 
   /** A fact of the caller's tenant that it sees; undefined when there is none. */

@@ -58,7 +58,7 @@ export function planStore(
 ): PlannedStore {
   requireWriter(caller)
   assertTenant(caller.tenant)
-  assertInput(input)
+  assertStoreInput(input)
   const { tenant } = caller
   const storedEntity = storedEntityOf(caller, input.entity, input.private ?? false)
   const forcedBy = context.policy.forcedBy(storedEntity)
@@ -204,7 +204,8 @@ function warningFor(
     : `${reason}, and CORECRUXD_SHARE_PREFIXES_OVERRIDE cannot share them; choose another entity`
 }
 
-function assertInput(input: StoreFactInput): void {
+/** Check what a writer wants to store. @throws {CruxError} `TEXT_INVALID`, `CONFIDENCE_INVALID` or `HORIZON_INVALID`. */
+export function assertStoreInput(input: StoreFactInput): void {
   const name = (field: string, text: string | undefined): void => {
     if (text !== undefined)
       assertText(text, { field, maxBytes: MAX_NAME_BYTES, allowControl: false })
