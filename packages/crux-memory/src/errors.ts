@@ -21,6 +21,11 @@
  *   `target_not_found`, `target_deleted`, `target_pinned`, `target_private`, `target_receipt_linked`,
  *   `target_high_confidence`), `data.fact_id`. Nothing was changed.
  * - `UNDO_REFUSED`: a fact is no canonical fact of a consolidation, or newer versions stand on it; `data.fact_id`.
+ * - `ADMIN_REQUIRED`: the caller lacks an administrator's scope; `data.scope`.
+ * - `CURSOR_INVALID`: an export cannot go on after that fact; `data.cursor`.
+ * - `IMPORT_INVALID`: what is to be restored is no fact of an export.
+ * - `IMPORT_CONFLICT`: a source id was imported with another value, or a restored fact does not follow the
+ *   current one; `data.fact_id`. Nothing was stored.
  * - `FACT_STORE_CLOSED`: the store was closed.
  */
 export type MemoryErrorCode =
@@ -39,4 +44,8 @@ export type MemoryErrorCode =
   | 'PIN_NEEDS_IDENTITY'
   | 'CONSOLIDATION_REFUSED'
   | 'UNDO_REFUSED'
+  | 'ADMIN_REQUIRED'
+  | 'CURSOR_INVALID'
+  | 'IMPORT_INVALID'
+  | 'IMPORT_CONFLICT'
   | 'FACT_STORE_CLOSED'

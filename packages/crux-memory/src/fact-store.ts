@@ -3,6 +3,7 @@ import type { Consolidations } from './consolidation/consolidation.js'
 import type { Fact, Freshness, HorizonClass } from './fact.js'
 import type { FactFreshness } from './freshness/fact-freshness.js'
 import type { MemoryPanel } from './panel/memory-panel.js'
+import type { FactTransfer } from './transfer/fact-transfer.js'
 
 export interface StoreFactInput {
   /** At most 4 KiB of UTF-8, no control characters. */
@@ -105,7 +106,7 @@ export interface BootstrapAnswer {
  *
  * Writes resolve when durable. @throws {CruxError} see `MemoryErrorCode`, and the journal's codes.
  */
-export interface FactStore {
+export interface FactStore extends FactTransfer {
   store(caller: Caller, input: StoreFactInput): Promise<StoreFactResult>
   /** False when no visible live fact has that id. */
   delete(caller: Caller, factId: string): Promise<boolean>

@@ -56,4 +56,11 @@ export {
   splitPrivateEntity,
 } from './privacy.js'
 export { BOOTSTRAP_PREFIX } from './recall/bootstrap-facts.js'
+export type {
+  ExportedFact,
+  ExportQuery,
+  FactTransfer,
+  ImportFactInput,
+  ImportOutcome,
+} from './transfer/fact-transfer.js'
 export { MAX_NAME_BYTES, MAX_VALUE_BYTES } from './writing/store-fact.js'

@@ -18,6 +18,9 @@ import { queryFacts } from './recall/query-facts.js'
 import { RecallContext } from './recall/recall-context.js'
 import { VectorCache } from './recall/vector-cache.js'
 import { factHistory, viewFacts } from './recall/view-facts.js'
+import { exportFacts } from './transfer/export-facts.js'
+import { type FactsUnderway, importFact } from './transfer/import-fact.js'
+import { type RestoresUnderway, restoreFact } from './transfer/restore-fact.js'
 import { FactWriter } from './writing/fact-writer.js'
 
 export interface FactStoreOptions {
@@ -85,6 +88,9 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     },
     requireOpen,
   )
+
+  const importsUnderway: FactsUnderway = new Map()
+  const restoresUnderway: RestoresUnderway = new Map()
 
   const snapshot = await journal.loadSnapshot(FACT_STREAM)
   if (snapshot !== undefined) {
@@ -174,6 +180,14 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     panel: createMemoryPanel(context, writer),
     freshness: createFactFreshness(context, writer),
     consolidations: createConsolidations(context, writer),
+
+    exportFacts: (caller, query) => exportFacts(projection, caller, query, requireOpen),
+
+    importFact: (caller, input, { dryRun = false } = {}) =>
+      importFact(writer, importsUnderway, caller, input, dryRun),
+
+    restoreFact: (caller, exported, { dryRun = false } = {}) =>
+      restoreFact(writer, restoresUnderway, caller, exported, dryRun),
 
     stats() {
       let live = 0

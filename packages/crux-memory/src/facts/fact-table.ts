@@ -242,6 +242,11 @@ export class FactTable {
     return by === ELSEWHERE || (by !== NONE && by < before)
   }
 
+  /** Id of the fact that retired it. */
+  retiredBy(row: number): string | undefined {
+    return this.linkedId(this.supersededBy, row, this.extras.get(row)?.supersededBy)
+  }
+
   horizonClass(row: number): HorizonClass {
     // Written by `insert` from the same list.
     return HORIZON_CLASSES[(this.flags.get(row) & HORIZON_MASK) >>> HORIZON_SHIFT] as HorizonClass

@@ -47,6 +47,7 @@ export interface PlannedStore {
  * The plan, not this function, decides version, predecessor and time, and checks the facts to retire:
  * they depend on what is accepted before.
  *
+ * @param times - What an import knows of a fact besides when it is stored; RFC 3339.
  * @throws {CruxError} `READ_ONLY_CALLER`, `TENANT_INVALID`, `TEXT_INVALID`, `CONFIDENCE_INVALID`,
  *   `HORIZON_INVALID`, `PRIVATE_NEEDS_IDENTITY`, `IDENTITY_INVALID` or `ENTITY_RESERVED`; the plan
  *   throws `SUPERSEDES_INVALID`.
@@ -55,6 +56,7 @@ export function planStore(
   context: StoreContext,
   caller: Caller,
   input: StoreFactInput,
+  times: Partial<Pick<Fact, 'valid_from' | 'valid_to' | 'reverified_at'>> = {},
 ): PlannedStore {
   requireWriter(caller)
   assertTenant(caller.tenant)
@@ -79,7 +81,7 @@ export function planStore(
 
   const plan = (head: ChainHead) => {
     const retire = factsToRetire(context, caller, wanted)
-    const fact = nextVersion(context, draft, head)
+    const fact = { ...nextVersion(context, draft, head), ...times }
     const records: JournalRecord[] = [{ key, bytes: encodeFactLine({ op: 'store', fact }) }]
     const mark = (recordKey: string, id: string): void => {
       const bytes = encodeFactLine({
