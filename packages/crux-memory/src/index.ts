@@ -32,6 +32,7 @@ export type {
   StoreFactResult,
 } from './fact-store.js'
 export { shortFloat32 } from './facts/float32.js'
+export { isAuditReserved } from './freshness/audit-reserved.js'
 export type {
   FactFreshness,
   FreshnessPage,
@@ -55,7 +56,51 @@ export {
   type PrivacyPolicy,
   splitPrivateEntity,
 } from './privacy.js'
-export { BOOTSTRAP_PREFIX } from './recall/bootstrap-facts.js'
+export { BOOTSTRAP_PREFIX, ENGRAM_PREFIX, GAPS_PREFIX } from './recall/bootstrap-facts.js'
+export type {
+  Artefact,
+  ArtefactStore,
+  PutArtefactInput,
+} from './substrate/artefacts/artefact-store.js'
+export {
+  type ArtefactStoreOptions,
+  DEFAULT_ARTEFACT_TTL_SECONDS,
+  DEFAULT_MAX_ARTEFACT_BYTES,
+  MAX_ARTEFACT_TTL_SECONDS,
+  MAX_OWNER_BYTES,
+  openArtefactStore,
+} from './substrate/artefacts/open-artefact-store.js'
+export type { Blake3 } from './substrate/blake3.js'
+export { BUILT_IN_KINDS, CAPABILITY_KIND, DOCUMENT_KIND } from './substrate/built-in-kinds.js'
+export {
+  type DocumentEdge,
+  type DocumentEdges,
+  type EdgeName,
+  type EdgeRecord,
+  type EdgeStore,
+  openEdgeStore,
+} from './substrate/edge-store.js'
+export {
+  createEngramCatalogue,
+  type EngramCatalogue,
+  type EngramManifest,
+  type EngramQuery,
+  type ResolvedEngrams,
+} from './substrate/engrams/engram-catalogue.js'
+export { type EntityRecord, type EntityStore, openEntityStore } from './substrate/entity-store.js'
+export type { SubstrateErrorCode } from './substrate/errors.js'
+export {
+  createKindRegistry,
+  type KindRegistration,
+  type KindRegistry,
+} from './substrate/kind-registry.js'
+export {
+  openSubstrate,
+  type Substrate,
+  type SubstrateOptions,
+} from './substrate/open-substrate.js'
+export { type SimilarCapability, similarCapabilities } from './substrate/similar-capabilities.js'
+export { MAX_PAYLOAD_BYTES } from './substrate/versioned-records.js'
 export type {
   ExportedFact,
   ExportQuery,
