@@ -20,7 +20,7 @@ import { VectorCache } from './recall/vector-cache.js'
 import { factHistory, viewFacts } from './recall/view-facts.js'
 import { exportFacts } from './transfer/export-facts.js'
 import { type FactsUnderway, importFact } from './transfer/import-fact.js'
-import { type RestoresUnderway, restoreFact } from './transfer/restore-fact.js'
+import { restoreFacts } from './transfer/restore-facts.js'
 import { FactWriter } from './writing/fact-writer.js'
 
 export interface FactStoreOptions {
@@ -186,8 +186,10 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     importFact: (caller, input, { dryRun = false } = {}) =>
       importFact(writer, importsUnderway, caller, input, dryRun),
 
-    restoreFact: (caller, exported, { dryRun = false } = {}) =>
-      restoreFact(writer, restoresUnderway, caller, exported, dryRun),
+    async restoreFacts(caller, exported, { dryRun = false } = {}) {
+      requireOpen()
+      return restoreFacts({ journal, projection, clock }, caller, exported, dryRun)
+    },
 
     stats() {
       let live = 0

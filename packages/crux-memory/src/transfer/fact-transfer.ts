@@ -1,4 +1,4 @@
-import type { Caller } from 'crux-types'
+import type { Caller, CruxError } from 'crux-types'
 import type { Fact, HorizonClass } from '../fact.js'
 import type { EarlierLink } from '../facts/consolidation-edge.js'
 
@@ -75,16 +75,20 @@ export interface FactTransfer {
     options?: { dryRun?: boolean },
   ): Promise<ImportOutcome>
   /**
-   * Put one fact of an export of everything back as it was, unless its id is there already. The order
-   * of the export has to be kept within each (entity, key), and a fact with `consolidated` comes after
-   * those that it retired.
+   * Put facts of an export of everything back as they were, in one append; those whose ids are there
+   * already are left as they are. The order of the export has to be kept.
    *
-   * @throws {CruxError} `ADMIN_REQUIRED`, `IMPORT_INVALID`, and `IMPORT_CONFLICT` when it would stand
-   *   beside a current value of the same (entity, key) that it does not follow.
+   * @returns One outcome a fact, in order; a `CruxError` for one that was refused: `IMPORT_INVALID`, a
+   *   code of crux-types, or `IMPORT_CONFLICT` when it would stand beside a current value of the same
+   *   (entity, key) that it does not follow.
+   * @throws {CruxError} `ADMIN_REQUIRED`, `READ_ONLY_CALLER`, `FACT_CONFLICT` and the journal's codes.
    */
-  restoreFact(
+  restoreFacts(
     caller: Caller,
-    exported: { readonly fact: unknown; readonly consolidated?: ExportedFact['consolidated'] },
+    exported: readonly {
+      readonly fact: unknown
+      readonly consolidated?: ExportedFact['consolidated']
+    }[],
     options?: { dryRun?: boolean },
-  ): Promise<ImportOutcome>
+  ): Promise<readonly (ImportOutcome | CruxError)[]>
 }
