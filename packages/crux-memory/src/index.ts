@@ -32,6 +32,21 @@ export type {
   StoreFactResult,
 } from './fact-store.js'
 export { shortFloat32 } from './facts/float32.js'
+export type { PurgeFailpoint } from './forgetting/eraser.js'
+export type { ForgetEntry } from './forgetting/forget-ledger.js'
+export type { CopyRef } from './forgetting/forget-lines.js'
+export type {
+  CompactReport,
+  ErasableCopies,
+  ForgetCandidate,
+  ForgetPreview,
+  ForgetReceipt,
+  ForgetRequest,
+  ForgettingStore,
+  PurgeReceipt,
+  PurgeRun,
+} from './forgetting/forgetting-store.js'
+export { type ForgetScope, parseScope, renderScope, SCOPE_TYPES } from './forgetting/scope.js'
 export { isAuditReserved } from './freshness/audit-reserved.js'
 export type {
   FactFreshness,
@@ -40,6 +55,12 @@ export type {
   SweepCandidate,
   SweepReason,
 } from './freshness/fact-freshness.js'
+export type { LegalHold } from './legal-holds/legal-hold.js'
+export type {
+  LegalHoldChange,
+  LegalHoldReceipt,
+  LegalHoldStore,
+} from './legal-holds/legal-hold-store.js'
 export { type FactStoreOptions, openFactStore } from './open-fact-store.js'
 export type { UsedInTurn } from './panel/acknowledgements.js'
 export type {

@@ -35,6 +35,9 @@ export interface ToolFacts {
   readonly crc?: CrcKind
 }
 
+/** Words for errors of the stores, by their code. */
+export type Wording = Readonly<Record<string, (data: Readonly<Record<string, unknown>>) => string>>
+
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
   /** Flat and literal: no transforms and no unions; each field is described. */
   readonly input: Input
@@ -51,6 +54,8 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
   readonly refusals?: ArgumentRefusals
   /** Arguments that are read without being declared; never reported as ignored. */
   readonly alsoReads?: readonly string[]
+  /** How the tool words what the stores refuse, by their code; `data` is the error's. */
+  readonly wording?: Wording
   /** What the caller hears when the journal refuses a write. */
   readonly journalFailure?: string
   run(
@@ -64,6 +69,7 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
 export interface Tool extends ToolFacts {
   readonly inputSchema: InputSchema
   readonly output: z.ZodObject | undefined
+  readonly wording: Wording | undefined
   readonly journalFailure: string | undefined
   /** Names among the arguments that nothing reads. */
   ignored(args: Readonly<Record<string, unknown>>): readonly string[]
@@ -84,6 +90,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     output,
     refusals,
     alsoReads = [],
+    wording,
     journalFailure,
     missing,
     before,
@@ -97,6 +104,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     ...facts,
     inputSchema,
     output,
+    wording,
     journalFailure,
     ignored: (args) => Object.keys(args).filter((name) => !read.has(name)),
     call: (args, services, call) => before?.(call) ?? run(parse(args), services, call),

@@ -22,6 +22,10 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'TEXT_INVALID',
   'CONFIDENCE_INVALID',
   'ENTITY_RESERVED',
+  'FACT_NOT_FOUND',
+  'FACT_NOT_EDITABLE',
+  'HORIZON_INVALID',
+  'PIN_NEEDS_IDENTITY',
   'EXPAND_TOO_LARGE',
   'SESSION_ID_INVALID',
   'SESSION_ID_RESERVED',
@@ -30,6 +34,12 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'SESSION_TOO_LARGE',
   'SESSION_TTL_INVALID',
 ])
+
+// What the caller may not do, in words fit for it.
+const DENIALS: ReadonlySet<string> = new Set(['CAPABILITY_DENIED', 'FACT_RESERVED'])
+
+// Reasons of a refused consolidation that are mistakes; the others protect facts.
+const SLIPS_OF_REQUEST: ReadonlySet<unknown> = new Set(['invalid_request', 'target_not_found'])
 
 // Mistakes whose wording is fixed by the catalogue.
 const FIXED_WORDS: Readonly<Record<string, string>> = {
@@ -47,14 +57,19 @@ const STORAGE_FAILURE = /^(?:JOURNAL|STORAGE|SEGMENT)_/
  */
 export function callFailure(
   error: unknown,
-  tool: Pick<Tool, 'name' | 'journalFailure'>,
+  tool: Pick<Tool, 'name' | 'journalFailure' | 'wording'>,
 ): CallFailure {
   if (!(error instanceof CruxError)) return internal(tool)
-  const { code, message } = error
+  const { code } = error
+  const message = tool.wording?.[code]?.(error.data) ?? error.message
   const fixed = FIXED_WORDS[code]
   if (fixed !== undefined) return { code: INVALID_PARAMS, message: fixed, isOurs: false }
   if (CALLER_MISTAKES.has(code)) return { code: INVALID_PARAMS, message, isOurs: false }
-  if (code === 'CAPABILITY_DENIED') return { code: CAPABILITY_DENIED, message, isOurs: false }
+  if (code === 'CONSOLIDATION_REFUSED') {
+    const isSlip = SLIPS_OF_REQUEST.has(error.data.reason)
+    return { code: isSlip ? INVALID_PARAMS : CAPABILITY_DENIED, message, isOurs: false }
+  }
+  if (DENIALS.has(code)) return { code: CAPABILITY_DENIED, message, isOurs: false }
   if (code === 'TOOL_DISABLED') return { code: METHOD_NOT_FOUND, message, isOurs: false }
   if (code === 'TENANT_FORBIDDEN') {
     return { code: INVALID_PARAMS, message: `tenant_mismatch: ${message}`, isOurs: false }

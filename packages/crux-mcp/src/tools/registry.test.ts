@@ -32,7 +32,17 @@ describe('the registry', () => {
       'list_entities',
       'get_bootstrap',
       'fact_history',
+      'memory_acknowledge_use',
       'memory_view',
+      'memory_edit',
+      'memory_pin',
+      'memory_history',
+      'memory_freshness',
+      'memory_sweep_candidates',
+      'memory_contradictions',
+      'memory_consolidate',
+      'memory_set_horizon',
+      'memory_reverify',
       'get_session',
       'save_session',
       'list_sessions',
@@ -57,7 +67,13 @@ describe('the registry', () => {
       const names = files.map((name) => basename(name, '.ts').replaceAll('-', '_'))
       const listed = tools.filter((tool) => tool.plane === plane).map(({ name }) => name)
       expect(names).toEqual(expect.arrayContaining(listed))
-      const parts = ['retrieval_answer', 'search_hits', 'semantic_labels']
+      const parts = [
+        'retrieval_answer',
+        'search_hits',
+        'semantic_labels',
+        'fact_shapes',
+        'memory_gates',
+      ]
       expect(names.filter((name) => !listed.includes(name) && !parts.includes(name))).toEqual([])
     }
   })

@@ -5,6 +5,16 @@ import { getBootstrap } from './facts/get-bootstrap.js'
 import { listEntities } from './facts/list-entities.js'
 import { queryFacts } from './facts/query-facts.js'
 import { storeFact } from './facts/store-fact.js'
+import { memoryAcknowledgeUse } from './memory/memory-acknowledge-use.js'
+import { memoryConsolidate } from './memory/memory-consolidate.js'
+import { memoryContradictions } from './memory/memory-contradictions.js'
+import { memoryEdit } from './memory/memory-edit.js'
+import { memoryFreshness } from './memory/memory-freshness.js'
+import { memoryHistory } from './memory/memory-history.js'
+import { memoryPin } from './memory/memory-pin.js'
+import { memoryReverify } from './memory/memory-reverify.js'
+import { memorySetHorizon } from './memory/memory-set-horizon.js'
+import { memorySweepCandidates } from './memory/memory-sweep-candidates.js'
 import { memoryView } from './memory/memory-view.js'
 import { query } from './retrieval/query.js'
 import { queryExpand } from './retrieval/query-expand.js'
@@ -24,7 +34,17 @@ export const tools: readonly Tool[] = [
   listEntities,
   getBootstrap,
   factHistory,
+  memoryAcknowledgeUse,
   memoryView,
+  memoryEdit,
+  memoryPin,
+  memoryHistory,
+  memoryFreshness,
+  memorySweepCandidates,
+  memoryContradictions,
+  memoryConsolidate,
+  memorySetHorizon,
+  memoryReverify,
   getSession,
   saveSession,
   listSessions,

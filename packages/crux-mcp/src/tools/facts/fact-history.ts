@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
+import { textTime } from '../memory/fact-shapes.js'
 
 const input = z.object({
   entity: z.string().describe('Entity of the fact, as you see it.'),
@@ -35,9 +36,4 @@ function historyLine({ fact, entity }: RankedFact): string {
     `(confidence=${fact.confidence.toFixed(2)}, stored_at=${textTime(fact.stored_at)}, ` +
     `supersedes=${fact.supersedes ?? '-'}, actor=${fact.actor ?? '-'})`
   return fact.deleted ? `${line} [deleted]` : line
-}
-
-/** Form of a stored time within text lines: `YYYY-MM-DD HH:MM:SS[.fraction] UTC`. */
-function textTime(stored: string): string {
-  return stored.replace('T', ' ').replace(/(?:\.0+)?Z$/, ' UTC')
 }

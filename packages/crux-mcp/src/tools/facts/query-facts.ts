@@ -2,6 +2,7 @@ import type { FactPage, FactQuery, RankedFact } from 'crux-memory'
 import { POINTER_TOKENS } from 'crux-retrieval'
 import { parseTime } from 'crux-types'
 import { z } from 'zod'
+import { auditEnvelopeSchema, factAudit, withAudit } from '../../result/audit-envelope.js'
 import { reportBudget } from '../../result/budget-report.js'
 import { factEnvelope, factRows } from '../../result/fact-envelope.js'
 import { FragmentCache } from '../../result/fact-fragments.js'
@@ -64,6 +65,7 @@ const output = z.object({
   ),
   crc_v1: envelopeSchema.optional(),
   filtered_below_threshold: z.int().describe('Facts under min_effective_confidence.'),
+  envelope: auditEnvelopeSchema.optional(),
 })
 
 /** Recall facts. */
@@ -85,11 +87,18 @@ export const queryFacts = defineTool({
   },
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const page = await facts.query(call.caller, toFactQuery(args, call))
-    if (page.rows.length === 0) return nothingFound(page, args.token_budget)
+    if (page.rows.length === 0) {
+      const nothing = nothingFound(page, args.token_budget)
+      return call.features.auditEnvelope ? withAudit(nothing, factAudit(call.caller, [])) : nothing
+    }
     const fragments = FragmentCache.of(facts)
-    return call.contract === 'crc-v1'
-      ? enveloped(page, args, fragments)
-      : plain(page, args.token_budget, fragments)
+    const result =
+      call.contract === 'crc-v1'
+        ? enveloped(page, args, fragments)
+        : plain(page, args.token_budget, fragments)
+    return call.features.auditEnvelope
+      ? withAudit(result, factAudit(call.caller, page.rows.slice(0, page.hydrated)))
+      : result
   },
 })
 
