@@ -26,7 +26,24 @@
  * - `IMPORT_INVALID`: what is to be restored is no fact of an export.
  * - `IMPORT_CONFLICT`: a source id was imported with another value, or a restored fact does not follow the
  *   current one; `data.fact_id`. Nothing was stored.
+ * - `FORGET_SCOPE_INVALID`: a scope is not one of the five; `data.accepted_types`, `data.error`.
+ * - `FORGET_NEEDS_IDENTITY`: only who has an identity forgets.
+ * - `FORGET_REASON_MISSING`: the reason is blank.
+ * - `FORGET_CONFIRM_MISSING`: so much is forgotten only with the confirm of a dry run; `data.count`.
+ * - `FORGET_CONFIRM_STALE`: the confirm belongs to another set of facts; `data.count`. Nothing was forgotten.
+ * - `FORGET_HELD`: legal holds cover some of the facts; `data.hold_ids`, `data.holds`, `data.facts_blocked`.
+ * - `FORGET_ENDED`: a receipt was restored or purged already; `data.status`.
+ * - `FORGET_WINDOW_OPEN`: a purge before the end of the window; `data.window_end`.
+ * - `FORGET_WINDOW_OVER`: an undo after the end of the window; `data.window_end`.
+ * - `FORGET_NOT_OPERATOR`: a purge before the end of the window, by somebody who is no operator.
+ * - `ERASURE_HELD`: legal holds cover deleted facts that were to be compacted away; `data.hold_ids`, `data.fact_ids`.
+ * - `HOLD_OVERRIDE_INVALID`: an override is no receipt, or does not cover all that is held; `data` as above.
+ * - `LEGAL_HOLD_FORBIDDEN`: the caller is no operator.
+ * - `LEGAL_HOLD_INVALID`: a hold lacks its tenant or its reason.
+ * - `LEGAL_HOLD_NOT_FOUND`: no hold within the caller's tenants has that id.
+ * - `LEGAL_HOLD_RELEASED`: the hold was released before.
  * - `FACT_STORE_CLOSED`: the store was closed.
+ * - `SNAPSHOT_UNREADABLE`: a snapshot is of another version or not whole; the store replays the journal instead.
  */
 export type MemoryErrorCode =
   | 'CONFIDENCE_INVALID'
@@ -48,4 +65,21 @@ export type MemoryErrorCode =
   | 'CURSOR_INVALID'
   | 'IMPORT_INVALID'
   | 'IMPORT_CONFLICT'
+  | 'FORGET_SCOPE_INVALID'
+  | 'FORGET_NEEDS_IDENTITY'
+  | 'FORGET_REASON_MISSING'
+  | 'FORGET_CONFIRM_MISSING'
+  | 'FORGET_CONFIRM_STALE'
+  | 'FORGET_HELD'
+  | 'FORGET_ENDED'
+  | 'FORGET_WINDOW_OPEN'
+  | 'FORGET_WINDOW_OVER'
+  | 'FORGET_NOT_OPERATOR'
+  | 'ERASURE_HELD'
+  | 'HOLD_OVERRIDE_INVALID'
+  | 'LEGAL_HOLD_FORBIDDEN'
+  | 'LEGAL_HOLD_INVALID'
+  | 'LEGAL_HOLD_NOT_FOUND'
+  | 'LEGAL_HOLD_RELEASED'
   | 'FACT_STORE_CLOSED'
+  | 'SNAPSHOT_UNREADABLE'

@@ -1,6 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import type { Embedder } from 'crux-retrieval'
 import type { Journal } from 'crux-storage'
-import { type Clock, CruxError, type IdSource, toStoredTime, uuidHex } from 'crux-types'
+import {
+  type Clock,
+  CruxError,
+  hasCode,
+  type IdSource,
+  messageOf,
+  toStoredTime,
+  uuidHex,
+} from 'crux-types'
 import { createConsolidations } from './consolidation/consolidation.js'
 import { horizonsOf } from './decay.js'
 import type { MemoryErrorCode } from './errors.js'
@@ -8,8 +17,13 @@ import type { FactStore } from './fact-store.js'
 import { FactProjection } from './facts/fact-projection.js'
 import { FACT_STREAM } from './facts/journal-line.js'
 import { readFactSnapshot, writeFactSnapshot } from './facts/snapshot.js'
+import type { PurgeFailpoint } from './forgetting/eraser.js'
+import { ErasureLane } from './forgetting/erasure-lane.js'
+import type { ErasableCopies } from './forgetting/forgetting-store.js'
+import { openForgetting } from './forgetting/open-forgetting.js'
 import { createFactFreshness } from './freshness/fact-freshness.js'
 import { RecallCounts } from './freshness/recall-counts.js'
+import { openLegalHolds } from './legal-holds/open-legal-holds.js'
 import { createMemoryPanel } from './panel/memory-panel.js'
 import { createPrivacyPolicy } from './privacy.js'
 import { bootstrapFacts, systemFacts } from './recall/bootstrap-facts.js'
@@ -43,10 +57,23 @@ export interface FactStoreOptions {
   readonly countRecalls?: boolean
   /** Ranks bootstrap knowledge; null or absent: by words. */
   readonly embedder?: Embedder | null
+  /** How values are forgotten. */
+  readonly forgetting?: {
+    /** Secret of the data directory, at least 16 bytes: what was shown before a restart can be confirmed after it. Random unless given. */
+    readonly confirmKey?: Uint8Array
+    /** Days in which a forgetting can be undone; 7 unless given, at least 1. */
+    readonly windowDays?: number
+    /** Other stores that hold copies of facts; asked for at each use. */
+    readonly copies?: () => readonly ErasableCopies[]
+    /** Called at each named step of an erasure, for crash tests. */
+    readonly failpoint?: (name: PurgeFailpoint) => void
+  }
   /** Told of journal lines that were skipped, and of an embedder that failed; without stored text. */
   readonly onWarning?: (message: string) => void
 }
 
+/** Days in which a forgetting can be undone, when nothing is configured. */
+const DEFAULT_WINDOW_DAYS = 7
 const MAX_DATE_MS = 8_640_000_000_000_000
 
 /**
@@ -89,13 +116,38 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     requireOpen,
   )
 
+  const lane = new ErasureLane(journal, projection)
+  const ids = options.ids ?? uuidHex
+  const forgetting = openForgetting({
+    journal,
+    projection,
+    context,
+    lane,
+    clock,
+    confirmKey: options.forgetting?.confirmKey ?? randomBytes(32),
+    windowDays: Math.max(options.forgetting?.windowDays ?? DEFAULT_WINDOW_DAYS, 1),
+    copies: options.forgetting?.copies ?? (() => []),
+    requireOpen,
+    failpoint: options.forgetting?.failpoint ?? (() => {}),
+  })
+
   const importsUnderway: FactsUnderway = new Map()
-  const restoresUnderway: RestoresUnderway = new Map()
 
   const snapshot = await journal.loadSnapshot(FACT_STREAM)
   if (snapshot !== undefined) {
-    await readFactSnapshot(projection, snapshot.state, onWarning)
-    projection.applied = snapshot.at
+    try {
+      await readFactSnapshot(
+        projection,
+        snapshot.state,
+        (table, index) => context.adopt(table, index),
+        onWarning,
+      )
+      projection.applied = snapshot.at
+    } catch (error) {
+      if (!hasCode(error, 'SNAPSHOT_UNREADABLE')) throw error
+      onWarning(`${messageOf(error)}; the journal is replayed instead`)
+      projection.clear()
+    }
   }
   await journal.follow(
     FACT_STREAM,
@@ -181,6 +233,9 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     freshness: createFactFreshness(context, writer),
     consolidations: createConsolidations(context, writer),
 
+    forgetting,
+    legalHolds: openLegalHolds({ projection, lane, clock, ids, requireOpen }),
+
     exportFacts: (caller, query) => exportFacts(projection, caller, query, requireOpen),
 
     importFact: (caller, input, { dryRun = false } = {}) =>
@@ -205,7 +260,12 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
 
     async snapshot() {
       requireOpen()
-      await journal.saveSnapshot(FACT_STREAM, projection.applied, writeFactSnapshot(projection))
+      const snapshot = writeFactSnapshot(projection, (table) => context.indexOf(table))
+      try {
+        await journal.saveSnapshot(FACT_STREAM, projection.applied, snapshot.state)
+      } finally {
+        snapshot.end()
+      }
     },
 
     async close() {

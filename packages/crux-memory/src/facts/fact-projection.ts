@@ -25,12 +25,12 @@ export class FactProjection {
 
   /**
    * @param onWarning - Told of each line that was skipped; without stored text.
-   * @param onInsert - Told of each table that got a row.
+   * @param onChange - Told of each table that got a row or lost a value for good.
    */
   constructor(
     private readonly policy: PrivacyPolicy,
     private readonly onWarning: (message: string) => void,
-    private readonly onInsert: (table: FactTable) => void,
+    private readonly onChange: (table: FactTable) => void,
   ) {}
 
   /** Facts of a tenant; undefined when none was ever written. */
@@ -58,6 +58,22 @@ export class FactProjection {
       this.waiting.delete(resume)
       resume()
     }
+  }
+
+  /** The facts of a tenant, an empty table when there are none. */
+  addTable(tenant: string): FactTable {
+    let table = this.tables.get(tenant)
+    if (table === undefined) {
+      table = new FactTable(tenant, this.policy)
+      this.tables.set(tenant, table)
+    }
+    return table
+  }
+
+  /** Take back what an unreadable snapshot brought. */
+  clear(): void {
+    this.tables.clear()
+    this.applied = 0
   }
 
   /** Put a fact back from a snapshot, with the position of its chain and what it consolidated. */
@@ -178,15 +194,20 @@ export class FactProjection {
     if (!this.forgotten.apply(line)) return
     if (line.op === 'values_erased') return
     if (line.op === 'compact') {
-      this.eachFact(line.fact_ids, undefined, ({ table, row }) => table.wipe(row))
+      this.eachFact(line.fact_ids, undefined, (place) => this.wipe(place))
       return
     }
     const entry = this.forgotten.get(line.receipt_id)
     if (entry === undefined) return
-    this.eachFact([...entry.factIds, ...entry.derivedFactIds], entry.tenant, ({ table, row }) => {
-      if (line.op === 'forget_purge') table.wipe(row)
-      else table.setForgotten(row, line.op === 'forget')
+    this.eachFact([...entry.factIds, ...entry.derivedFactIds], entry.tenant, (place) => {
+      if (line.op === 'forget_purge') this.wipe(place)
+      else place.table.setForgotten(place.row, line.op === 'forget')
     })
+  }
+
+  private wipe({ table, row }: FactPlace): void {
+    table.wipe(row)
+    this.onChange(table)
   }
 
   private eachFact(
@@ -201,17 +222,13 @@ export class FactProjection {
   }
 
   private insert(fact: Fact, keyed: Position | undefined, where: string): void {
-    let table = this.tables.get(fact.tenant_hash)
-    if (table === undefined) {
-      table = new FactTable(fact.tenant_hash, this.policy)
-      this.tables.set(fact.tenant_hash, table)
-    }
+    const table = this.addTable(fact.tenant_hash)
     if (!table.insert(fact)) {
       this.onWarning(`facts: ignored a second fact with id ${fact.fact_id} at ${where}`)
       return
     }
     if (keyed !== undefined) table.setChainPosition(table.chainOfRow(table.size - 1), keyed)
-    this.onInsert(table)
+    this.onChange(table)
   }
 }
 

@@ -1,4 +1,4 @@
-import { toStoredTime } from 'crux-types'
+import { type Pause, toStoredTime } from 'crux-types'
 import { ByteArena } from '../columns/byte-arena.js'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
 import { Column } from '../columns/column.js'
@@ -40,7 +40,7 @@ const FORCED_PRIVATE = 1
 const PANEL_RESERVED = 2
 
 /** What few facts have. */
-interface Extra {
+export interface Extra {
   storedAt?: string
   sourceReceipt?: string
   reverifiedAt?: string
@@ -80,6 +80,8 @@ export class FactTable {
   lastStoredAt = Number.NEGATIVE_INFINITY
   /** Facts that are not deleted. */
   live = 0
+  /** Values that were forgotten for good since the table was made. */
+  wipes = 0
 
   private readonly flags = Column.uint8()
   private readonly valueAddress = Column.float64()
@@ -169,6 +171,7 @@ export class FactTable {
 
   /** Forget a value for good. */
   wipe(row: number): void {
+    this.wipes++
     const start = this.valueStart(row)
     this.valueBuffer(row).fill(0, start, start + this.valueLength.get(row))
     this.valueLength.set(row, 0)
@@ -422,9 +425,59 @@ export class FactTable {
     }
   }
 
+  /** What a snapshot keeps of the table; the rest follows from it. */
+  get saved() {
+    const { entityOf, keyOf, storedAt, confidence, version, flags, actorOf } = this
+    const { valueAddress, valueLength, supersedes, supersededBy } = this
+    return {
+      /** One number a row. */
+      columns: {
+        ...{ entityOf, keyOf, storedAt, confidence, version, flags, actorOf },
+        ...{ valueAddress, valueLength, supersedes, supersededBy },
+      },
+      dictionaries: { entities: this.entities, keys: this.keys, actors: this.actors },
+      values: this.values,
+      extras: this.extras,
+      chains: this.chains,
+      positionOfChain: this.positionOfChain,
+    }
+  }
+
+  /** Work out what follows from the {@link saved} parts, after they were loaded into an empty table. */
+  async restore(pause: Pause): Promise<void> {
+    await this.ids.index(pause)
+    for (const dictionary of Object.values(this.saved.dictionaries)) await dictionary.index(pause)
+    for (let entity = 0; entity < this.entities.size; entity++) {
+      this.describeEntity(entity, this.entities.text(entity))
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
+    const rows = this.size
+    for (let row = 0; row < rows; row++) {
+      const entity = this.entityOf.get(row)
+      this.lastStoredAt = Math.max(this.lastStoredAt, this.storedAt.get(row))
+      const flags = this.flags.get(row)
+      const isPrivate =
+        (flags & STORED_PRIVATE) !== 0 || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
+      this.flags.set(row, isPrivate ? flags | PRIVATE : flags & ~PRIVATE)
+      // Links to rows that were not yet there follow in the journal.
+      if (this.supersededBy.get(row) >= rows) this.supersededBy.set(row, NONE)
+      this.previousOfEntity.push(this.newestOfEntity.get(entity))
+      this.newestOfEntity.set(entity, row)
+      this.linkIntoChain(row, entity, this.keyOf.get(row))
+      if (!this.isDeleted(row)) this.count(row, 1)
+      const waiting = (row & 0xff) === 0 ? pause() : undefined
+      if (waiting !== undefined) await waiting
+    }
+  }
+
   private addEntity(name: string): number {
     const entity = this.entities.addText(name)
-    if (entity < this.newestOfEntity.length) return entity
+    if (entity === this.newestOfEntity.length) this.describeEntity(entity, name)
+    return entity
+  }
+
+  private describeEntity(entity: number, name: string): void {
     const parts = splitPrivateEntity(name)
     this.newestOfEntity.push(NONE)
     this.ownerOfEntity.push(parts === undefined ? NONE : this.owners.addText(parts.owner))
@@ -435,14 +488,14 @@ export class FactTable {
     )
     this.shownOfEntity.push(0)
     if (name.startsWith(LEGAL_HOLD_PREFIX)) this.holdEntities.push(entity)
-    return entity
   }
 
   private linkIntoChain(row: number, entity: number, key: number): void {
     const chain = this.chains.add(entity, key)
     if (chain === this.newestOfChain.length) {
       this.newestOfChain.push(NONE)
-      this.positionOfChain.push(0)
+      // A snapshot brings the positions of its chains.
+      if (chain === this.positionOfChain.length) this.positionOfChain.push(0)
     }
     this.previousInChain.push(this.newestOfChain.get(chain))
     this.newestOfChain.set(chain, row)

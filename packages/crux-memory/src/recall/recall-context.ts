@@ -33,13 +33,22 @@ export class RecallContext {
     return index
   }
 
-  /** Index new rows of a tenant while nobody waits for them; does nothing when that is under way. */
+  /** Use an index that a snapshot brought. */
+  adopt(table: FactTable, index: TenantIndex): void {
+    this.indexes.set(table, index)
+  }
+
+  /**
+   * Index new rows of a tenant while nobody waits for them, and all rows anew when words of wiped
+   * values are to go; does nothing when that is under way.
+   */
   indexInBackground(table: FactTable, signal: AbortSignal): void {
     if (this.beingIndexed.has(table) || signal.aborted) return
     this.beingIndexed.add(table)
     // After the writes that came with this one.
     setImmediate(() => {
-      this.indexOf(table)
+      const index = this.indexOf(table).isTainted ? new TenantIndex(table) : this.indexOf(table)
+      index
         .catchUp(table.size, createPauser({ sliceMs: BACKGROUND_SLICE_MS, signal }))
         .catch((error: unknown) => {
           // Indexing throws nothing but the signal's reason.
@@ -47,7 +56,9 @@ export class RecallContext {
         })
         .finally(() => {
           this.beingIndexed.delete(table)
-          if (this.indexOf(table).rows < table.size) this.indexInBackground(table, signal)
+          if (index.rows >= this.indexOf(table).rows) this.indexes.set(table, index)
+          const { rows, isTainted } = this.indexOf(table)
+          if (rows < table.size || isTainted) this.indexInBackground(table, signal)
         })
     })
   }

@@ -1,5 +1,8 @@
 import type { Pause } from 'crux-types'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
+import { wholeCount } from '../columns/column.js'
+import { bytesOf } from '../columns/hash-table.js'
+import { type Part, partOf } from '../columns/parts.js'
 import { GramTable } from './gram-table.js'
 import { PostingLists } from './posting-lists.js'
 import { whiteSpaceAt } from './white-space.js'
@@ -33,6 +36,7 @@ export class TokenIndex {
   private readonly gramsByStart = new Map<number, number[]>()
   private readonly longTokens: number[] = []
   private folded = Buffer.allocUnsafe(1024)
+  private loadedLong = new Int32Array(0)
 
   /** Distinct tokens. */
   get size(): number {
@@ -110,6 +114,48 @@ export class TokenIndex {
     }
   }
 
+  /** All of it; nothing may be added while the parts are read. */
+  parts(): Part[] {
+    return [
+      ...this.tokens.parts('words', true),
+      ...this.rowsOf.parts('rows'),
+      ...this.tokensOf.parts('gram-words'),
+      partOf('long-words', Buffer.from(Int32Array.from(this.longTokens).buffer)),
+      this.gramNumbers.part('grams'),
+    ]
+  }
+
+  /** Room for a part of an equal index; parts come in the order of {@link parts}. */
+  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+    const [name = '', own = ''] = part.split('.')
+    switch (name) {
+      case 'words':
+        return this.tokens.room(own, bytes)
+      case 'rows':
+        return this.rowsOf.room(own, bytes)
+      case 'gram-words':
+        return this.tokensOf.room(own, bytes)
+      case 'long-words':
+        this.loadedLong = new Int32Array(wholeCount(bytes, Int32Array.BYTES_PER_ELEMENT))
+        return [bytesOf(this.loadedLong)]
+      case 'grams':
+        return this.gramNumbers.room(bytes)
+      default:
+        return undefined
+    }
+  }
+
+  /** Take in what follows from the parts, after all of them. */
+  async loaded(pause: Pause): Promise<void> {
+    for (const token of this.loadedLong) this.longTokens.push(token)
+    this.gramNumbers.count()
+    for (const [code, gram] of this.gramNumbers.entries()) {
+      this.listGram(code >>> 16, (code >>> 8) & 0xff, gram)
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
+  }
+
   private addToken(row: number, text: Buffer, start: number, end: number): void {
     const known = this.tokens.size
     const token = this.tokens.add(text, start, end)
@@ -140,11 +186,14 @@ export class TokenIndex {
       return
     }
     this.gramNumbers.add(code)
-    const added = this.tokensOf.add(token)
+    this.listGram(a, b, this.tokensOf.add(token))
+  }
+
+  private listGram(a: number, b: number, gram: number): void {
     for (const start of [a << 8, 0x10000 | (a << 8) | b]) {
       const grams = this.gramsByStart.get(start)
-      if (grams === undefined) this.gramsByStart.set(start, [added])
-      else grams.push(added)
+      if (grams === undefined) this.gramsByStart.set(start, [gram])
+      else grams.push(gram)
     }
   }
 
