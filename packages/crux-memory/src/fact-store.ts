@@ -1,7 +1,9 @@
 import type { Caller } from 'crux-types'
 import type { Consolidations } from './consolidation/consolidation.js'
 import type { Fact, Freshness, HorizonClass } from './fact.js'
+import type { ForgettingStore } from './forgetting/forgetting-store.js'
 import type { FactFreshness } from './freshness/fact-freshness.js'
+import type { LegalHoldStore } from './legal-holds/legal-hold-store.js'
 import type { MemoryPanel } from './panel/memory-panel.js'
 import type { FactTransfer } from './transfer/fact-transfer.js'
 
@@ -139,6 +141,8 @@ export interface FactStore extends FactTransfer {
   readonly freshness: FactFreshness
   /** Contradictions, and one fact in the place of several. */
   readonly consolidations: Consolidations
+  readonly forgetting: ForgettingStore
+  readonly legalHolds: LegalHoldStore
   /** Numbers for status and metrics. */
   stats(): {
     readonly live: number

@@ -100,7 +100,7 @@ export class ForgetLedger {
         if (entry?.status !== 'forgotten') return false
         this.entries.set(entry.receiptId, {
           ...entry,
-          reason: line.drops_reason === true ? null : entry.reason,
+          ...(line.drops_words === true && withoutWords(entry)),
           status: 'purged',
           endedAt: line.purged_at,
           purgeReceiptId: line.purge_receipt_id,
@@ -138,6 +138,15 @@ export class ForgetLedger {
     if (entry.status === 'restored') return
     for (const copy of entry.copies) this.hiddenCopies.add(copyName(entry.tenant, copy))
   }
+}
+
+/** What remains of a scope and a reason that repeat a value. */
+export function withoutWords({ scope }: { readonly scope: string }): {
+  readonly scope: string
+  readonly reason: null
+} {
+  const end = scope.indexOf(':')
+  return { scope: end === -1 ? scope : scope.slice(0, end + 1), reason: null }
 }
 
 function copyName(tenant: string, { kind, id }: CopyRef): string {

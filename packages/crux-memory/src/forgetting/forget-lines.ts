@@ -22,7 +22,7 @@ export type ForgetLine =
       readonly passport_id: string
       /** Scope in words, `<type>:<value>`. */
       readonly scope: string
-      /** Absent once a purge took it away, because it repeated a value. */
+      /** Absent once a purge took it away. */
       readonly reason?: string
       readonly forgotten_at: string
     }
@@ -32,8 +32,8 @@ export type ForgetLine =
       readonly receipt_id: string
       readonly purge_receipt_id: string
       readonly purged_at: string
-      /** The reason of the forgetting goes as well. */
-      readonly drops_reason?: boolean
+      /** Reason and scope repeat a value: they go as well, but for the scope's type. */
+      readonly drops_words?: boolean
     }
   | { readonly op: 'compact'; readonly fact_ids: readonly string[]; readonly compacted_at: string }
   | { readonly op: 'values_erased'; readonly erased_at: string }
@@ -93,7 +93,7 @@ export function decodeForgetLine(value: Record<string, unknown>): ForgetLine | s
         receipt_id: id,
         purge_receipt_id: purgeId,
         purged_at: at,
-        drops_reason: value.drops_reason === true,
+        drops_words: value.drops_words === true,
       }
     }
     case 'compact':
