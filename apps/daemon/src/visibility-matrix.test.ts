@@ -129,6 +129,7 @@ const OTHER_TOOLS = ['store_fact', 'delete_fact', 'save_session', 'list_entities
 const READ_ROUTES = [
   'GET /v1/facts',
   'GET /v1/facts/{factId}',
+  'GET /v1/memory/export',
   'GET /v1/local/documents',
   'POST /v1/query/text-search',
   'POST /v1/query/text-search/expand',
@@ -137,6 +138,7 @@ const READ_ROUTES = [
 const OTHER_ROUTES = [
   'PUT /v1/facts',
   'DELETE /v1/facts/{factId}',
+  'POST /v1/memory/import',
   'POST /v1/local/ingest',
   'POST /v1/admin/companions/rebuild',
   'GET /v1/openapi.json',

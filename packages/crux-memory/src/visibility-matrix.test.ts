@@ -205,6 +205,34 @@ const PATHS: Record<string, Path> = {
       return facts.some((fact) => fact.fact_id === id)
     },
   },
+  export: {
+    shows: versions,
+    read: async (store, caller, { id }) => {
+      for await (const { fact } of store.exportFacts(caller, {})) {
+        if (fact.fact_id === id) return true
+      }
+      return false
+    },
+  },
+  'export that goes on after it': {
+    shows: { superseded: true, deleted: true },
+    read: (store, caller, { id }) =>
+      store
+        .exportFacts(caller, { after: id })
+        [Symbol.asyncIterator]()
+        .next()
+        .then(
+          () => true,
+          () => false,
+        ),
+  },
+  'import under its id': {
+    shows: { superseded: true, deleted: true },
+    read: async (store, caller, { id }) => {
+      const input = { sourceId: 's', factId: id, entity: 'e', key: 'k', value: 'v' }
+      return (await store.importFact(caller, input)).status === 'unchanged'
+    },
+  },
   'reference in a store': {
     shows: versions,
     read: async (store, caller, { id }) => {

@@ -5,6 +5,7 @@ import { defineRoute, type Route } from '../route.js'
 import { adminRoutes } from './admin.js'
 import { factRoutes } from './facts.js'
 import { ingestRoutes } from './ingest.js'
+import { memoryTransferRoutes } from './memory-transfer.js'
 import { probeRoutes } from './probes.js'
 import { textSearchRoutes } from './text-search.js'
 
@@ -16,6 +17,7 @@ export function allRoutes(
   const routes: Route[] = [
     ...probeRoutes(dependencies, inflight),
     ...factRoutes(dependencies),
+    ...memoryTransferRoutes(dependencies),
     ...ingestRoutes(dependencies),
     ...textSearchRoutes(dependencies),
     ...adminRoutes(dependencies),
