@@ -8,6 +8,12 @@ export interface Features {
   readonly consolidation: boolean
   /** `memory_acknowledge_use`. */
   readonly memoryAck: boolean
+  /** `artefact_put`, `artefact_get`, `artefact_list`. */
+  readonly artefacts: boolean
+  /** `engram_resolve`. */
+  readonly engrams: boolean
+  /** `reuse_check`. */
+  readonly reuseCheck: boolean
   /** What an answer used and cost, beside the answer of some tools. */
   readonly auditEnvelope: boolean
 }
@@ -18,5 +24,8 @@ export const DEFAULT_FEATURES: Features = Object.freeze({
   freshness: true,
   consolidation: true,
   memoryAck: false,
+  artefacts: false,
+  engrams: false,
+  reuseCheck: false,
   auditEnvelope: false,
 })

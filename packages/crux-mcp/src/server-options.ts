@@ -1,5 +1,5 @@
 import type { DocumentStore } from 'crux-documents'
-import type { FactStore } from 'crux-memory'
+import type { FactStore, Substrate } from 'crux-memory'
 import type { SemanticProfile } from 'crux-retrieval'
 import type { SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
@@ -10,6 +10,7 @@ export interface Services {
   readonly facts: FactStore
   readonly documents: DocumentStore
   readonly sessions: SessionStore
+  readonly substrate: Substrate
   readonly clock: Clock
   /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none. */
   readonly semanticProfile?: SemanticProfile

@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { blake3 } from '@noble/hashes/blake3.js'
 import { openDocumentStore } from 'crux-documents'
-import { openFactStore } from 'crux-memory'
+import { openFactStore, openSubstrate } from 'crux-memory'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
 import { ANONYMOUS, ManualClock } from 'crux-types'
@@ -84,14 +85,21 @@ export async function startTestServer(
 ): Promise<TestServer> {
   const clock = new ManualClock(TEST_NOW)
   const factJournal = createMemoryJournal()
+  const facts = await openFactStore({ journal: factJournal, clock })
   const services = {
-    facts: await openFactStore({ journal: factJournal, clock }),
+    facts,
     documents: await openDocumentStore({
       segments: await createMemorySegmentStore({ clock }),
       clock,
       buildIndex: true,
     }),
     sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
+    substrate: await openSubstrate({
+      journal: createMemoryJournal(),
+      clock,
+      hashes: { blake3Stream },
+      facts,
+    }),
     clock,
   }
   const counted: TestServer['counted'] = { calls: [], truncated: [] }
@@ -194,6 +202,7 @@ export async function startTestServer(
       await services.facts.close()
       await services.documents.close()
       await services.sessions.close()
+      await services.substrate.close()
     },
   }
 }
@@ -216,6 +225,14 @@ export async function ingestTexts(
       },
     ],
   })
+}
+
+function blake3Stream() {
+  const hash = blake3.create()
+  return {
+    update: (bytes: Uint8Array) => void hash.update(bytes),
+    digest: () => hash.digest(),
+  }
 }
 
 function parseOrNothing(text: string): unknown {

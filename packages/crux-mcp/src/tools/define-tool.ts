@@ -7,7 +7,13 @@ import { type InputSchema, inputSchemaOf } from './input-schema.js'
 import { type ArgumentRefusals, parseArguments } from './parse-arguments.js'
 
 /** Group of tools that share a purpose. */
-export type Plane = 'retrieval' | 'facts' | 'memory' | 'sessions'
+export type Plane =
+  | 'retrieval'
+  | 'facts'
+  | 'memory'
+  | 'sessions'
+  | 'artefacts'
+  | 'substrate'
 
 /** What a handler knows about the call besides its arguments. */
 export interface CallContext {

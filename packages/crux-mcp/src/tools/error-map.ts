@@ -33,10 +33,27 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'SESSION_STATE_INVALID',
   'SESSION_TOO_LARGE',
   'SESSION_TTL_INVALID',
+  'PAYLOAD_TOO_LARGE',
+  'ARTEFACT_INVALID',
+  'ARTEFACT_TOO_LARGE',
+  'ARTEFACT_QUOTA',
+  'ARTEFACT_NEEDS_IDENTITY',
+  'ENGRAMS_UNAVAILABLE',
 ])
 
 // What the caller may not do, in words fit for it.
-const DENIALS: ReadonlySet<string> = new Set(['CAPABILITY_DENIED', 'FACT_RESERVED'])
+const DENIALS: ReadonlySet<string> = new Set([
+  'CAPABILITY_DENIED',
+  'FACT_RESERVED',
+  'ARTEFACT_FOREIGN',
+])
+
+// Mistakes that the catalogue reports as a failed write, here with the reason behind its words.
+const FAILED_WRITES: ReadonlySet<string> = new Set([
+  'PAYLOAD_INVALID',
+  'ENTITY_NOT_FOUND',
+  'EDGE_NOT_FOUND',
+])
 
 // Reasons of a refused consolidation that are mistakes; the others protect facts.
 const SLIPS_OF_REQUEST: ReadonlySet<unknown> = new Set(['invalid_request', 'target_not_found'])
@@ -68,6 +85,10 @@ export function callFailure(
   if (code === 'CONSOLIDATION_REFUSED') {
     const isSlip = SLIPS_OF_REQUEST.has(error.data.reason)
     return { code: isSlip ? INVALID_PARAMS : CAPABILITY_DENIED, message, isOurs: false }
+  }
+  if (FAILED_WRITES.has(code)) {
+    const words = tool.journalFailure ?? `${tool.name} failed`
+    return { code: INTERNAL_ERROR, message: `${words}: ${message}`, isOurs: false }
   }
   if (DENIALS.has(code)) return { code: CAPABILITY_DENIED, message, isOurs: false }
   if (code === 'TOOL_DISABLED') return { code: METHOD_NOT_FOUND, message, isOurs: false }

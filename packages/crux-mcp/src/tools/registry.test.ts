@@ -23,6 +23,8 @@ describe('the registry', () => {
     const { result } = await server.rpc('tools/list')
     expect(result).toEqual({ tools: JSON.parse(JSON.stringify(tools.map(listedTool))) })
     expect(tools.map(({ name }) => name)).toEqual([
+      'reuse_check',
+      'engram_resolve',
       'query',
       'query_scan',
       'query_expand',
@@ -43,9 +45,24 @@ describe('the registry', () => {
       'memory_consolidate',
       'memory_set_horizon',
       'memory_reverify',
+      'artefact_put',
+      'artefact_get',
+      'artefact_list',
       'get_session',
       'save_session',
       'list_sessions',
+      'get_gaps',
+      'entity_upsert',
+      'entity_get',
+      'entity_list',
+      'entity_delete',
+      'entity_history',
+      'edge_upsert',
+      'edge_get',
+      'edge_list',
+      'edge_delete',
+      'kind_list',
+      'kind_get',
     ])
   })
 
@@ -60,7 +77,14 @@ describe('the registry', () => {
   })
 
   it('finds every tool file in the list, in the folder of its plane', () => {
-    for (const plane of ['facts', 'memory', 'retrieval', 'sessions']) {
+    for (const plane of [
+      'artefacts',
+      'facts',
+      'memory',
+      'retrieval',
+      'sessions',
+      'substrate',
+    ]) {
       const files = readdirSync(new URL(`./${plane}`, import.meta.url)).filter(
         (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
       )
@@ -73,6 +97,9 @@ describe('the registry', () => {
         'semantic_labels',
         'fact_shapes',
         'memory_gates',
+        'record_shapes',
+        'artefact_shapes',
+        'decode_base64',
       ]
       expect(names.filter((name) => !listed.includes(name) && !parts.includes(name))).toEqual([])
     }

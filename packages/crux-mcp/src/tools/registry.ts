@@ -1,3 +1,6 @@
+import { artefactGet } from './artefacts/artefact-get.js'
+import { artefactList } from './artefacts/artefact-list.js'
+import { artefactPut } from './artefacts/artefact-put.js'
 import type { Tool } from './define-tool.js'
 import { deleteFact } from './facts/delete-fact.js'
 import { factHistory } from './facts/fact-history.js'
@@ -22,9 +25,25 @@ import { queryScan } from './retrieval/query-scan.js'
 import { getSession } from './sessions/get-session.js'
 import { listSessions } from './sessions/list-sessions.js'
 import { saveSession } from './sessions/save-session.js'
+import { edgeDelete } from './substrate/edge-delete.js'
+import { edgeGet } from './substrate/edge-get.js'
+import { edgeList } from './substrate/edge-list.js'
+import { edgeUpsert } from './substrate/edge-upsert.js'
+import { engramResolve } from './substrate/engram-resolve.js'
+import { entityDelete } from './substrate/entity-delete.js'
+import { entityGet } from './substrate/entity-get.js'
+import { entityHistory } from './substrate/entity-history.js'
+import { entityList } from './substrate/entity-list.js'
+import { entityUpsert } from './substrate/entity-upsert.js'
+import { getGaps } from './substrate/get-gaps.js'
+import { kindGet } from './substrate/kind-get.js'
+import { kindList } from './substrate/kind-list.js'
+import { reuseCheck } from './substrate/reuse-check.js'
 
 /** Every tool that works, in the order of the catalogue: nothing else is listed or called. */
 export const tools: readonly Tool[] = [
+  reuseCheck,
+  engramResolve,
   query,
   queryScan,
   queryExpand,
@@ -45,7 +64,22 @@ export const tools: readonly Tool[] = [
   memoryConsolidate,
   memorySetHorizon,
   memoryReverify,
+  artefactPut,
+  artefactGet,
+  artefactList,
   getSession,
   saveSession,
   listSessions,
+  getGaps,
+  entityUpsert,
+  entityGet,
+  entityList,
+  entityDelete,
+  entityHistory,
+  edgeUpsert,
+  edgeGet,
+  edgeList,
+  edgeDelete,
+  kindList,
+  kindGet,
 ]
