@@ -1,4 +1,4 @@
-import type { ExportedFact, FactStore } from 'crux-memory'
+import { type ExportedFact, type FactStore, shortFloat32 } from 'crux-memory'
 import { type Caller, type Clock, toStoredTime } from 'crux-types'
 import { EXPORT_VERSION } from './memory-import.js'
 
@@ -54,7 +54,8 @@ export async function exportStream(
 }
 
 function toLine({ fact, consolidated }: ExportedFact): object {
-  if (consolidated === undefined) return fact
+  const line = { ...fact, confidence: shortFloat32(fact.confidence) }
+  if (consolidated === undefined) return line
   const { factIds, earlier } = consolidated
-  return { ...fact, consolidated: { fact_ids: factIds, earlier } }
+  return { ...line, consolidated: { fact_ids: factIds, earlier } }
 }
