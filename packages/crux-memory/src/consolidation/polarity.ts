@@ -22,9 +22,13 @@ const NOT_WORDS_AT_END = /[^\p{Alphabetic}\p{N}_]+$/u
  */
 export function polarityOf(value: string): Polarity | undefined {
   const start = value.search(WORD_CHARACTER)
-  // A long value is not looked at twice: what follows the word must hold no other.
-  if (start === -1 || WORD_CHARACTER.test(value.slice(start + LONGEST_WORD))) return undefined
-  const word = value.slice(start, start + LONGEST_WORD).replace(NOT_WORDS_AT_END, '')
+  if (start === -1) return undefined
+  // Not between the halves of a character.
+  const cut = start + LONGEST_WORD
+  const end = (value.codePointAt(cut - 1) ?? 0) > 0xffff ? cut - 1 : cut
+  // A long value is not taken apart: what follows the word must hold no other.
+  if (WORD_CHARACTER.test(value.slice(end))) return undefined
+  const word = value.slice(start, end).replace(NOT_WORDS_AT_END, '')
   return WORDS.get(word.toLowerCase())
 }
 
