@@ -6,6 +6,8 @@ export interface Features {
   readonly freshness: boolean
   /** `memory_contradictions`, `memory_consolidate`. */
   readonly consolidation: boolean
+  /** `memory_forget`. */
+  readonly scopedForget: boolean
   /** `memory_acknowledge_use`. */
   readonly memoryAck: boolean
   /** `artefact_put`, `artefact_get`, `artefact_list`. */
@@ -23,6 +25,7 @@ export const DEFAULT_FEATURES: Features = Object.freeze({
   memoryPanel: true,
   freshness: true,
   consolidation: true,
+  scopedForget: true,
   memoryAck: false,
   artefacts: false,
   engrams: false,

@@ -16,5 +16,7 @@ export const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 /** The caller may not use the tool, or the operator switched it off. */
 export const CAPABILITY_DENIED = -32030
+/** Active legal holds cover what was to be forgotten. */
+export const LEGAL_HOLD_ACTIVE = -32044
 /** The relay on stdio could not reach the daemon; raised there and nowhere else. */
 export const UPSTREAM_ERROR = -32000

@@ -11,6 +11,7 @@ export type Plane =
   | 'retrieval'
   | 'facts'
   | 'memory'
+  | 'forgetting'
   | 'sessions'
   | 'artefacts'
   | 'substrate'

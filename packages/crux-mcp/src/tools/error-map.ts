@@ -3,6 +3,7 @@ import {
   CAPABILITY_DENIED,
   INTERNAL_ERROR,
   INVALID_PARAMS,
+  LEGAL_HOLD_ACTIVE,
   METHOD_NOT_FOUND,
 } from '../protocol/codes.js'
 import type { Tool } from './define-tool.js'
@@ -26,6 +27,11 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'FACT_NOT_EDITABLE',
   'HORIZON_INVALID',
   'PIN_NEEDS_IDENTITY',
+  'FORGET_SCOPE_INVALID',
+  'FORGET_NEEDS_IDENTITY',
+  'FORGET_REASON_MISSING',
+  'FORGET_CONFIRM_MISSING',
+  'FORGET_CONFIRM_STALE',
   'EXPAND_TOO_LARGE',
   'SESSION_ID_INVALID',
   'SESSION_ID_RESERVED',
@@ -91,6 +97,7 @@ export function callFailure(
     return { code: INTERNAL_ERROR, message: `${words}: ${message}`, isOurs: false }
   }
   if (DENIALS.has(code)) return { code: CAPABILITY_DENIED, message, isOurs: false }
+  if (code === 'FORGET_HELD') return { code: LEGAL_HOLD_ACTIVE, message, isOurs: false }
   if (code === 'TOOL_DISABLED') return { code: METHOD_NOT_FOUND, message, isOurs: false }
   if (code === 'TENANT_FORBIDDEN') {
     return { code: INVALID_PARAMS, message: `tenant_mismatch: ${message}`, isOurs: false }

@@ -35,6 +35,8 @@ describe('the registry', () => {
       'get_bootstrap',
       'fact_history',
       'memory_acknowledge_use',
+      'memory_forget',
+      'memory_forget_dry_run',
       'memory_view',
       'memory_edit',
       'memory_pin',
@@ -80,6 +82,7 @@ describe('the registry', () => {
     for (const plane of [
       'artefacts',
       'facts',
+      'forgetting',
       'memory',
       'retrieval',
       'sessions',
@@ -100,6 +103,8 @@ describe('the registry', () => {
         'record_shapes',
         'artefact_shapes',
         'decode_base64',
+        'find_elsewhere',
+        'forget_arguments',
       ]
       expect(names.filter((name) => !listed.includes(name) && !parts.includes(name))).toEqual([])
     }

@@ -8,6 +8,8 @@ import { getBootstrap } from './facts/get-bootstrap.js'
 import { listEntities } from './facts/list-entities.js'
 import { queryFacts } from './facts/query-facts.js'
 import { storeFact } from './facts/store-fact.js'
+import { memoryForget } from './forgetting/memory-forget.js'
+import { memoryForgetDryRun } from './forgetting/memory-forget-dry-run.js'
 import { memoryAcknowledgeUse } from './memory/memory-acknowledge-use.js'
 import { memoryConsolidate } from './memory/memory-consolidate.js'
 import { memoryContradictions } from './memory/memory-contradictions.js'
@@ -54,6 +56,8 @@ export const tools: readonly Tool[] = [
   getBootstrap,
   factHistory,
   memoryAcknowledgeUse,
+  memoryForget,
+  memoryForgetDryRun,
   memoryView,
   memoryEdit,
   memoryPin,
