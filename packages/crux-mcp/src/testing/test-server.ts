@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { blake3 } from '@noble/hashes/blake3.js'
 import { openDocumentStore } from 'crux-documents'
 import { openFactStore, openSubstrate } from 'crux-memory'
+import { loadHashes } from 'crux-segment'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
 import { ANONYMOUS, ManualClock } from 'crux-types'
@@ -32,7 +32,7 @@ interface RpcResult {
   readonly [member: string]: unknown
   readonly content?: readonly { readonly type: string; readonly text: string }[]
   readonly structuredContent?: Record<string, unknown>
-  readonly _meta?: { readonly crux?: Record<string, unknown> }
+  readonly _meta?: { readonly crux?: Record<string, unknown>; readonly envelope?: unknown }
 }
 
 /** A real listener over real stores that live in memory. */
@@ -97,7 +97,7 @@ export async function startTestServer(
     substrate: await openSubstrate({
       journal: createMemoryJournal(),
       clock,
-      hashes: { blake3Stream },
+      hashes: await loadHashes(),
       facts,
     }),
     clock,
@@ -225,14 +225,6 @@ export async function ingestTexts(
       },
     ],
   })
-}
-
-function blake3Stream() {
-  const hash = blake3.create()
-  return {
-    update: (bytes: Uint8Array) => void hash.update(bytes),
-    digest: () => hash.digest(),
-  }
 }
 
 function parseOrNothing(text: string): unknown {
