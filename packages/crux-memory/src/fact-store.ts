@@ -37,16 +37,22 @@ export interface StoreFactResult {
 }
 
 export interface FactQuery {
-  /** Words; a fact matches when any of them is a substring of its value, key or visible entity. Blank matches nothing, absent all. */
+  /** Words, for `match`; blank matches nothing, absent all. */
   readonly query?: string
+  /** How words match and rank; `substring` unless given. */
+  readonly match?: FactMatch
   /** Exact stored or visible entity. */
   readonly entity?: string
   /** Start of the stored or visible entity. */
   readonly entityPrefix?: string
   /** Most rows when there is no budget; default 10. */
   readonly topK?: number
-  /** Tokens; then `topK` does not apply. */
+  /** Tokens; then `topK` does not apply, unless `isCapped`. */
   readonly tokenBudget?: number
+  /** The budget has the best `topK` rows only, as when the caller did not ask for it. Default false. */
+  readonly isCapped?: boolean
+  /** Go on after a page of an equal query. */
+  readonly after?: PageMark
   /** `tiered` keeps rows that do not fit as pointers of 40 tokens; `drop` (default) leaves them out. Only with a budget. */
   readonly overflow?: 'drop' | 'tiered'
   /** 0..1. */
@@ -54,6 +60,30 @@ export interface FactQuery {
   readonly includeSuperseded?: boolean
   /** World time, milliseconds since 1970-01-01 UTC. */
   readonly asOf?: number
+}
+
+/**
+ * How the words of a query match and rank.
+ *
+ * - `substring`: any word occurs letter for letter, in either case; by confidence after decay.
+ * - `ranked`: any stemmed word occurs; by BM25, with the statistics of what the caller sees, times
+ *   confidence after decay.
+ * - `hybrid`: both, by the sum of 1 / (60 + rank) over the best 1,000 of each.
+ */
+export type FactMatch = 'substring' | 'ranked' | 'hybrid'
+
+/** What a score means: BM25 times confidence, or the sum of reciprocal ranks. */
+export type FactScoreSpace = 'bm25_confidence' | 'reciprocal_rank'
+
+/** Where a page ended, so that the next one can go on; plain numbers. */
+export interface PageMark {
+  /** Time at which confidences are taken, milliseconds since 1970-01-01 UTC. */
+  readonly now: number
+  /** Versions stored later are left out. */
+  readonly limit: number
+  readonly first: number
+  readonly second: number
+  readonly row: number
 }
 
 /** A fact as one caller sees it now. */
@@ -66,17 +96,22 @@ export interface RankedFact {
   readonly freshness: Freshness
   /** Whole hours since it was verified or stored. */
   readonly ageHours: number
+  /** Higher is better; comparable within one answer only. Absent with `substring`. */
+  readonly score?: number
+  readonly scoreSpace?: FactScoreSpace
 }
 
 export interface FactPage {
   /** Best first; with `overflow: 'tiered'` the first `hydrated` in full, the others as pointers. */
   readonly rows: readonly RankedFact[]
   readonly hydrated: number
-  /** Facts that matched and passed the floor. */
+  /** Facts that matched and passed the floor, after `after`; what `isCapped` cut off does not count. */
   readonly matched: number
   readonly filteredBelowThreshold: number
   /** Tokens of the hydrated rows. */
   readonly totalTokens: number
+  /** Where to go on; undefined when nothing is left. */
+  readonly next?: PageMark
 }
 
 export interface FactView {

@@ -23,15 +23,19 @@ export type { Fact, Freshness, HorizonClass } from './fact.js'
 export type {
   BootstrapAnswer,
   BootstrapQuery,
+  FactMatch,
   FactPage,
   FactQuery,
+  FactScoreSpace,
   FactStore,
   FactView,
+  PageMark,
   RankedFact,
   StoreFactInput,
   StoreFactResult,
 } from './fact-store.js'
 export { shortFloat32 } from './facts/float32.js'
+export { ARTEFACT_COPIES, artefactCopies } from './forgetting/artefact-copies.js'
 export type { PurgeFailpoint } from './forgetting/eraser.js'
 export type { ForgetEntry } from './forgetting/forget-ledger.js'
 export type { CopyRef } from './forgetting/forget-lines.js'
@@ -43,6 +47,7 @@ export type {
   ForgetReceipt,
   ForgetRequest,
   ForgettingStore,
+  ListedForget,
   PurgeReceipt,
   PurgeRun,
 } from './forgetting/forgetting-store.js'

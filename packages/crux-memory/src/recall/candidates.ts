@@ -124,7 +124,12 @@ async function visitAll(limit: number, visit: (row: number) => void, pause: Paus
   }
 }
 
-async function visitSet(set: RowSet, visit: (row: number) => void, pause: Pause): Promise<void> {
+/** Visit the rows of a set, newest first. */
+export async function visitSet(
+  set: RowSet,
+  visit: (row: number) => void,
+  pause: Pause,
+): Promise<void> {
   let visited = 0
   for (let row = set.previous(set.limit); row !== -1; row = set.previous(row)) {
     visit(row)

@@ -4,6 +4,7 @@ import { type FactTable, NONE } from '../facts/fact-table.js'
 import { splitPrivateEntity } from '../privacy.js'
 import { RowSet } from './row-set.js'
 import { SortedNames } from './sorted-names.js'
+import { TermIndex } from './term-index.js'
 import { TokenIndex } from './token-index.js'
 
 /** With more rows than this to index, a read looks at their text instead. */
@@ -19,6 +20,7 @@ const MAX_ROWS_TO_WAIT_FOR = 2000
 export class TenantIndex {
   private readonly tokens = new TokenIndex()
   private readonly names: SortedNames
+  private terms: TermIndex | undefined
   private indexedRows = 0
   private readonly loadedRows = new Float64Array(1)
   private namedEntities = 0
@@ -78,6 +80,32 @@ export class TenantIndex {
       if (waiting !== undefined) await waiting
     }
     return rows
+  }
+
+  /**
+   * Rows below `limit` that hold any of the stemmed terms, and those that hold each of them. Of an
+   * agent's private entity only the agent's own name for it counts.
+   */
+  async matchTerms(
+    terms: readonly string[],
+    limit: number,
+    pause: Pause,
+  ): Promise<{ readonly rows: RowSet; readonly perTerm: readonly RowSet[] }> {
+    await this.catchUp(limit, pause)
+    this.terms ??= new TermIndex(this.tokens)
+    await this.terms.catchUp(pause)
+    const rows = new RowSet(limit)
+    const perTerm: RowSet[] = []
+    for (const term of terms) {
+      const own = new RowSet(limit)
+      const mark = (row: number): void => {
+        own.add(row)
+        rows.add(row)
+      }
+      await this.terms.match(term, mark, pause)
+      perTerm.push(own)
+    }
+    return { rows, perTerm }
   }
 
   /** Whether a row's value, key or own entity name holds any of the terms: the plain form of the match. */

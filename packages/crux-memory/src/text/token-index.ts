@@ -114,6 +114,22 @@ export class TokenIndex {
     }
   }
 
+  /** A token, lower-cased. */
+  text(token: number): string {
+    return this.tokens.text(token)
+  }
+
+  /** Call `mark` with each row that holds a token. */
+  async markRows(token: number, mark: (row: number) => void, pause: Pause): Promise<void> {
+    const rows = this.rowsOf.cursor()
+    rows.reset(token)
+    let work = 0
+    for (let row = rows.next(); row !== -1; row = rows.next()) {
+      mark(row)
+      if ((++work & 0x3fff) === 0) await pause()
+    }
+  }
+
   /** All of it; nothing may be added while the parts are read. */
   parts(): Part[] {
     return [
