@@ -8,7 +8,7 @@ import { openBackup, removeStaleStages } from './backup/backup.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
-import { createSnapshotPlan } from './compose/snapshots.js'
+import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
 import { type HttpListener, listenError, listenHttp } from './http/listener.js'
@@ -97,6 +97,9 @@ async function start(
     get sessions() {
       return opened().sessions
     },
+    get substrate() {
+      return opened().substrate
+    },
     ...(embedder === null ? {} : { semanticProfile: semanticProfile(embedder, hashes) }),
   }
   const isReady = (): boolean => stores !== undefined
@@ -160,6 +163,9 @@ async function start(
           freshness: config.featureFreshness,
           consolidation: config.featureConsolidation,
           memoryAck: config.featureMemoryAck,
+          artefacts: config.featureArtefacts,
+          engrams: config.featureEngramMcp,
+          reuseCheck: config.featureReuseCheck,
           auditEnvelope: config.featureAuditEnvelope,
         },
       })
@@ -167,11 +173,8 @@ async function start(
   if (mcp !== undefined) onClose(() => mcp.close())
   await directory.setHttpPort(http.port)
 
-  const snapshots = createSnapshotPlan(
-    (stream) =>
-      stream === 'facts' ? stores?.facts : stream === 'sessions' ? stores?.sessions : undefined,
-    log,
-  )
+  let byStream: ReadonlyMap<string, Snapshotting> | undefined
+  const snapshots = createSnapshotPlan((stream) => byStream?.get(stream), log)
   const openedStores = await openStores({
     config,
     clock,
@@ -196,10 +199,14 @@ async function start(
     },
   })
   stores = openedStores
+  byStream = snapshotStores(openedStores)
   const reaper = setInterval(() => {
     openedStores.sessions
       .reap()
       .catch((error: unknown) => log.warn({ err: error }, 'expired sessions were not removed'))
+    openedStores.substrate.artefacts
+      .reap()
+      .catch((error: unknown) => log.warn({ err: error }, 'expired artefacts were not removed'))
   }, REAP_EVERY_MS)
   reaper.unref()
 

@@ -1,5 +1,5 @@
 import { type DocumentStore, openDocumentStore } from 'crux-documents'
-import { type FactStore, openFactStore } from 'crux-memory'
+import { type FactStore, openFactStore, openSubstrate, type Substrate } from 'crux-memory'
 import type { Embedder } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
 import { openSessionStore, type SessionStore } from 'crux-session'
@@ -19,6 +19,7 @@ export interface Stores {
   readonly facts: FactStore
   readonly documents: DocumentStore
   readonly sessions: SessionStore
+  readonly substrate: Substrate
 }
 
 /** What {@link openStores} works with. */
@@ -72,8 +73,23 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     }),
   )
   const sessions = keep(await openSessionStore({ journal, clock, onWarning }))
+  const substrate = keep(
+    await openSubstrate({
+      journal,
+      clock,
+      hashes,
+      facts,
+      maxArtefactBytes: config.maxArtefactBytes,
+      onWarning,
+    }),
+  )
   const documents = keep(
     await openDocumentStore({ segments, clock, buildIndex: config.buildCcxi, hashes, onWarning }),
   )
-  return { facts, documents, sessions: withDefaultTtl(sessions, config.sessionTtlDefault) }
+  return {
+    facts,
+    documents,
+    sessions: withDefaultTtl(sessions, config.sessionTtlDefault),
+    substrate,
+  }
 }

@@ -332,6 +332,30 @@ export const VARIABLES = {
     yaml: 'facts.feature_memory_ack',
     meaning: 'Take note of what memory_acknowledge_use reports; off, the tool says so.',
   }),
+  featureArtefacts: optIn({
+    name: 'CORECRUXD_FEATURE_ARTEFACTS',
+    yaml: 'facts.feature_artefacts',
+    meaning: 'Keep artefacts: artefact_put, artefact_get and artefact_list; off, they say so.',
+  }),
+  maxArtefactBytes: integer({
+    name: 'CORECRUXD_MAX_ARTEFACT_BYTES',
+    yaml: 'limits.max_artefact_bytes',
+    fallback: 8 * 1024 * 1024,
+    min: 1,
+    max: 40 * 1024 * 1024,
+    meaning:
+      'Largest artefact. In base64 it is a third longer and has to fit into a request body as well; the artefacts of one agent have at most 256 MiB.',
+  }),
+  featureEngramMcp: optIn({
+    name: 'CORECRUXD_FEATURE_ENGRAM_MCP',
+    yaml: 'facts.feature_engram_mcp',
+    meaning: 'Give out instructions for kinds of work: engram_resolve; off, the tool is refused.',
+  }),
+  featureReuseCheck: optIn({
+    name: 'CORECRUXD_FEATURE_REUSE_CHECK',
+    yaml: 'facts.feature_reuse_check',
+    meaning: 'Say what could be used in place of new code: reuse_check; off, the tool is refused.',
+  }),
   featureAuditEnvelope: flag({
     name: 'CORECRUXD_FEATURE_AUDIT_ENVELOPE',
     yaml: 'facts.feature_audit_envelope',

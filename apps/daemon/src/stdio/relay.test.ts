@@ -2,7 +2,8 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import { PassThrough, Readable } from 'node:stream'
 import { openDocumentStore } from 'crux-documents'
 import { DEFAULT_FEATURES, parseAgentTokens, startMcpServer } from 'crux-mcp'
-import { openFactStore } from 'crux-memory'
+import { openFactStore, openSubstrate } from 'crux-memory'
+import { loadHashes } from 'crux-segment'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { ANONYMOUS, systemClock } from 'crux-types'
@@ -272,12 +273,15 @@ function listen(server: Server): Promise<string> {
 
 async function startReal(): Promise<string> {
   const clock = systemClock
+  const journal = createMemoryJournal()
+  const facts = await openFactStore({ journal, clock })
   const server = await startMcpServer({
     host: '127.0.0.1',
     port: 0,
     services: {
-      facts: await openFactStore({ journal: createMemoryJournal(), clock }),
-      sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
+      facts,
+      sessions: await openSessionStore({ journal, clock }),
+      substrate: await openSubstrate({ journal, clock, facts, hashes: await loadHashes() }),
       documents: await openDocumentStore({
         segments: await createMemorySegmentStore(),
         clock,
