@@ -8,7 +8,9 @@ import { openBackup, removeStaleStages } from './backup/backup.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
+import { startPurging } from './compose/purge.js'
 import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
+import { factUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
 import { type HttpListener, listenError, listenHttp } from './http/listener.js'
@@ -162,6 +164,7 @@ async function start(
           memoryPanel: config.featureMemoryPanel,
           freshness: config.featureFreshness,
           consolidation: config.featureConsolidation,
+          scopedForget: config.featureScopedForget,
           memoryAck: config.featureMemoryAck,
           artefacts: config.featureArtefacts,
           engrams: config.featureEngramMcp,
@@ -209,6 +212,11 @@ async function start(
       .catch((error: unknown) => log.warn({ err: error }, 'expired artefacts were not removed'))
   }, REAP_EVERY_MS)
   reaper.unref()
+
+  const upkeep = startUpkeep(factUpkeep(config, openedStores.facts, log), clock, log)
+  onClose(() => upkeep.stop())
+  const purging = startPurging(openedStores.facts, log)
+  onClose(() => purging.stop())
 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {

@@ -1,5 +1,12 @@
 import { type DocumentStore, openDocumentStore } from 'crux-documents'
-import { type FactStore, openFactStore, openSubstrate, type Substrate } from 'crux-memory'
+import {
+  ARTEFACT_COPIES,
+  artefactCopies,
+  type FactStore,
+  openFactStore,
+  openSubstrate,
+  type Substrate,
+} from 'crux-memory'
 import type { Embedder } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
 import { openSessionStore, type SessionStore } from 'crux-session'
@@ -11,6 +18,7 @@ import {
 } from 'crux-storage'
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
+import { loadDirectoryKey } from './directory-key.js'
 import { withDefaultTtl } from './session-ttl.js'
 import { type JournalEvents, watchJournal } from './watched-journal.js'
 
@@ -44,7 +52,9 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     onClose(() => opened.close())
     return opened
   }
-  const files = keep(await openFileJournal({ dir: config.dataDir, onWarning }))
+  const files = keep(
+    await openFileJournal({ dir: config.dataDir, onWarning, failpoint: options.failpoint }),
+  )
   const segments = keep(
     await openFileSegmentStore({
       dir: config.dataDir,
@@ -55,6 +65,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   )
   const watched = (journal: Journal): Journal => watchJournal(journal, events, clock)
   const journal = watched(files)
+  let substrate: Substrate | undefined
   const facts = keep(
     await openFactStore({
       journal: config.factPersistence ? journal : watched(keep(createMemoryJournal())),
@@ -68,18 +79,27 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
         mediumDays: config.decayMediumDays,
         stableDays: config.decayStableDays,
       },
+      countRecalls: config.memorySalience,
       embedder,
+      forgetting: {
+        confirmKey: await loadDirectoryKey(config.dataDir),
+        windowDays: config.forgetRecoveryWindowDays,
+        copies: () => (substrate === undefined ? [] : [artefactCopies(substrate.artefacts)]),
+        failpoint: options.failpoint,
+      },
       onWarning,
     }),
   )
   const sessions = keep(await openSessionStore({ journal, clock, onWarning }))
-  const substrate = keep(
+  substrate = keep(
     await openSubstrate({
       journal,
       clock,
       hashes,
       facts,
       maxArtefactBytes: config.maxArtefactBytes,
+      isForgotten: (tenant, id) =>
+        facts.forgetting.isForgottenCopy(tenant, { kind: ARTEFACT_COPIES, id }),
       onWarning,
     }),
   )

@@ -1,14 +1,31 @@
 import { isCidr } from './network.js'
 import {
   choice,
+  clampedInteger,
   flag,
   integer,
   list,
   optIn,
   optionalChoice,
   optionalText,
+  strictlyOn,
   text,
 } from './variable.js'
+
+const FAILPOINTS: readonly string[] = [
+  'after_seq_assignment',
+  'after_write_tmp',
+  'after_rename_before_manifest',
+  'after_manifest_commit',
+  'purge_before_commit',
+  'purge_after_commit',
+  'rewrite_after_write',
+  'rewrite_after_snapshots',
+  'rewrite_after_rename',
+  'purge_after_rewrite',
+  'purge_after_copies',
+  'purge_after_done',
+]
 
 /**
  * Every setting of the daemon and its command line. Parsing, both example files and the
@@ -327,6 +344,27 @@ export const VARIABLES = {
     takesEmpty: true,
     meaning: 'Offer memory_contradictions and memory_consolidate.',
   }),
+  featureScopedForget: strictlyOn({
+    name: 'CORECRUXD_FEATURE_SCOPED_FORGET',
+    yaml: 'facts.feature_scoped_forget',
+    meaning: 'Offer memory_forget. Set to anything but 1 or true it is refused; the dry run stays.',
+  }),
+  forgetRecoveryWindowDays: integer({
+    name: 'CORECRUXD_FORGET_RECOVERY_WINDOW_DAYS',
+    yaml: 'facts.forget_recovery_window_days',
+    fallback: 7,
+    min: 1,
+    max: 36_500,
+    meaning:
+      'Days in which what was forgotten can be restored; after them it is purged from the disk, within the hour.',
+  }),
+  featureLegalHold: flag({
+    name: 'CORECRUXD_FEATURE_LEGAL_HOLD',
+    yaml: 'facts.feature_legal_hold',
+    fallback: false,
+    meaning:
+      'Serve /v1/legal-holds, where operators keep facts from being forgotten. Off, holds that were placed stay in force.',
+  }),
   featureMemoryAck: optIn({
     name: 'CORECRUXD_FEATURE_MEMORY_ACK',
     yaml: 'facts.feature_memory_ack',
@@ -355,6 +393,35 @@ export const VARIABLES = {
     name: 'CORECRUXD_FEATURE_REUSE_CHECK',
     yaml: 'facts.feature_reuse_check',
     meaning: 'Say what could be used in place of new code: reuse_check; off, the tool is refused.',
+  }),
+  memorySalience: flag({
+    name: 'CORECRUXD_MEMORY_SALIENCE',
+    yaml: 'facts.memory_salience',
+    fallback: false,
+    alsoTrue: ['on'],
+    meaning:
+      'Let facts that are recalled often stay fresh longer, up to four times; counts start anew with the daemon.',
+  }),
+  ephemeralGc: flag({
+    name: 'CORECRUXD_EPHEMERAL_GC',
+    yaml: 'facts.ephemeral_gc',
+    fallback: false,
+    meaning:
+      "Delete the daemon's own reverification receipts and session bindings after 30 days, hourly; the newest binding of a session stays.",
+  }),
+  consolidationScheduler: flag({
+    name: 'CORECRUXD_CONSOLIDATION_SCHEDULER',
+    yaml: 'facts.consolidation_scheduler',
+    fallback: false,
+    meaning: 'Look for facts that contradict each other and store a review; resolves nothing.',
+  }),
+  consolidationSchedulerIntervalSecs: clampedInteger({
+    name: 'CORECRUXD_CONSOLIDATION_SCHEDULER_INTERVAL_SECS',
+    yaml: 'facts.consolidation_scheduler_interval_secs',
+    fallback: 3600,
+    min: 60,
+    max: 86_400,
+    meaning: 'Seconds between two such reviews.',
   }),
   featureAuditEnvelope: flag({
     name: 'CORECRUXD_FEATURE_AUDIT_ENVELOPE',
@@ -395,17 +462,9 @@ export const VARIABLES = {
   }),
   storageFailpoint: optionalText({
     name: 'CORECRUX_STORAGE_FAILPOINT',
-    expected:
-      'one of after_seq_assignment, after_write_tmp, after_rename_before_manifest, after_manifest_commit',
-    accepts: (name) =>
-      [
-        'after_seq_assignment',
-        'after_write_tmp',
-        'after_rename_before_manifest',
-        'after_manifest_commit',
-      ].includes(name),
-    meaning:
-      'For crash tests: the step of sealing a segment at which the daemon kills itself (after_seq_assignment, after_write_tmp, after_rename_before_manifest or after_manifest_commit).',
+    expected: `one of ${FAILPOINTS.join(', ')}`,
+    accepts: (name) => FAILPOINTS.includes(name),
+    meaning: `For crash tests: the step of sealing a segment, of rewriting a journal or of purging forgotten values at which the daemon kills itself (${FAILPOINTS.join(', ')}).`,
   }),
 
   httpUrl: text({

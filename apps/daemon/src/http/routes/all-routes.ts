@@ -3,8 +3,11 @@ import type { InflightGate } from '../ingress.js'
 import { openApiDocument } from '../openapi.js'
 import { defineRoute, type Route } from '../route.js'
 import { adminRoutes } from './admin.js'
+import { consolidationRoutes } from './consolidations.js'
 import { factRoutes } from './facts.js'
+import { forgetRoutes } from './forgets.js'
 import { ingestRoutes } from './ingest.js'
+import { legalHoldRoutes } from './legal-holds.js'
 import { memoryTransferRoutes } from './memory-transfer.js'
 import { probeRoutes } from './probes.js'
 import { textSearchRoutes } from './text-search.js'
@@ -17,7 +20,10 @@ export function allRoutes(
   const routes: Route[] = [
     ...probeRoutes(dependencies, inflight),
     ...factRoutes(dependencies),
+    ...forgetRoutes(dependencies),
+    ...legalHoldRoutes(dependencies),
     ...memoryTransferRoutes(dependencies),
+    ...consolidationRoutes(dependencies),
     ...ingestRoutes(dependencies),
     ...textSearchRoutes(dependencies),
     ...adminRoutes(dependencies),
