@@ -20,6 +20,13 @@ const STATES = {
   bootstrap: 'V-BOOTSTRAP',
   session: 'V-SESSION',
   document: 'V-DOCUMENT',
+  gap: 'V-GAP',
+  engram: 'V-ENGRAM',
+  entity: 'V-ENTITY',
+  deletedEntity: 'V-GONE',
+  capability: 'V-CAPABILITY',
+  edge: 'V-EDGE',
+  artefact: 'V-ARTEFACT',
   /** Stored over HTTP, in tenant `default`. */
   foreignTenant: 'V-DEFAULT',
   /** A document of tenant `other`. */
@@ -44,6 +51,14 @@ async function readDocuments(tool: Tool, finder: string, tenant: string): Promis
   const guessed = ['0:1', '1:1']
   return tool('query_expand', { tenant_id: tenant, result_ids: [...refs, ...guessed] })
 }
+
+const ENTITY_OF = { kind: 'thing', id: 'x' }
+const GONE = { kind: 'thing', id: 'gone' }
+/** Of the bytes of `STATES.artefact`: whoever has the bytes can tell it. */
+const ARTEFACT_ID = 'art_9f682f5515f9ebb2d2429dee92e698ed67bc408042fcdf0d5b2c3cef7ac5a202'
+const EDGE_OF = { from_kind: 'a', from_id: 'b', edge_kind: 'c', to_kind: 'd', to_id: 'e' }
+/** Both teammates of ann's tenant see it, nobody else. */
+const OF_TENANT = (...states: State[]) => ({ ann: states, bob: states, cyd: [] })
 
 const READ_PATHS: Readonly<Record<string, ReadPath>> = {
   query_facts: {
@@ -87,6 +102,18 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
       cyd: [],
     },
   },
+  memory_history: {
+    tools: ['memory_history'],
+    read: async (tool) => {
+      const texts = HISTORIES.map((entity) => tool('memory_history', { entity, key: 'k' }))
+      return (await Promise.all(texts)).join('\n')
+    },
+    sees: {
+      ann: ['shared', 'private', 'superseded', 'current', 'deleted'],
+      bob: ['shared', 'superseded', 'current', 'deleted'],
+      cyd: [],
+    },
+  },
   get_bootstrap: {
     tools: ['get_bootstrap'],
     read: (tool) => tool('get_bootstrap', { query: 'V-' }),
@@ -99,6 +126,56 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
       (await tool('get_session', { session_id: 'plan' })) +
       (await tool('get_session', { session_id: '__agent_session::ann::plan' })),
     sees: { ann: ['session'], bob: [], cyd: [] },
+  },
+  get_gaps: {
+    tools: ['get_gaps'],
+    read: (tool) => tool('get_gaps', { query: 'V-' }),
+    sees: OF_TENANT('gap'),
+  },
+  engram_resolve: {
+    tools: ['engram_resolve'],
+    read: async (tool) =>
+      (await tool('engram_resolve', {})) + (await tool('engram_resolve', { names: ['mine@v1'] })),
+    sees: OF_TENANT('engram'),
+  },
+  'entity_get and entity_list': {
+    tools: ['entity_get', 'entity_list'],
+    read: async (tool) => (await tool('entity_get', ENTITY_OF)) + (await tool('entity_list', {})),
+    sees: OF_TENANT('entity', 'capability'),
+  },
+  'deleted entities': {
+    tools: ['entity_get', 'entity_list', 'entity_history'],
+    read: async (tool) =>
+      (await tool('entity_get', { ...GONE, include_deleted: true })) +
+      (await tool('entity_list', { kind: 'thing', include_deleted: true })) +
+      (await tool('entity_history', GONE)),
+    sees: OF_TENANT('entity', 'deletedEntity'),
+  },
+  edges: {
+    tools: ['edge_get', 'edge_list'],
+    read: async (tool) =>
+      (await tool('edge_get', EDGE_OF)) + (await tool('edge_list', { include_deleted: true })),
+    sees: OF_TENANT('edge'),
+  },
+  'reuse_check of the own tenant and of the other': {
+    tools: ['reuse_check'],
+    read: async (tool) => {
+      const reports = ['work', 'other'].map((tenant_id) =>
+        tool('reuse_check', { tenant_id, description: 'a capability' }),
+      )
+      return (await Promise.all(reports)).join('\n')
+    },
+    sees: OF_TENANT('capability'),
+  },
+  artefacts: {
+    tools: ['artefact_get', 'artefact_list'],
+    read: async (tool) => {
+      const listed = await tool('artefact_list', {})
+      const read = await tool('artefact_get', { artefact_id: ARTEFACT_ID })
+      const [, content = ''] = /"content_base64":"([^"]*)"/.exec(read) ?? []
+      return listed + Buffer.from(content, 'base64').toString()
+    },
+    sees: { ann: ['artefact'], bob: [], cyd: [] },
   },
   ...Object.fromEntries(
     ['query', 'query_scan'].flatMap((finder) => [
@@ -123,7 +200,19 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
 }
 
 /** Tools that give back no stored text; `list_entities` gives names and has a test of its own. */
-const OTHER_TOOLS = ['store_fact', 'delete_fact', 'save_session', 'list_entities']
+const OTHER_TOOLS = [
+  'store_fact',
+  'delete_fact',
+  'save_session',
+  'list_entities',
+  'entity_upsert',
+  'entity_delete',
+  'edge_upsert',
+  'edge_delete',
+  'kind_list',
+  'kind_get',
+  'artefact_put',
+]
 
 /** Routes that give back stored text. */
 const READ_ROUTES = [
@@ -156,6 +245,9 @@ async function openFixture() {
     CORECRUXD_AUTH_MODE: 'dev_scopes',
     CRUX_AGENT_TOKENS: READERS.map((reader) => `${reader}:${token(reader)}`).join(','),
     CORECRUXD_AGENT_TENANTS: 'ann:work,bob:work,cyd:other',
+    CORECRUXD_FEATURE_ARTEFACTS: '1',
+    CORECRUXD_FEATURE_ENGRAM_MCP: '1',
+    CORECRUXD_FEATURE_REUSE_CHECK: '1',
   })
   const toolOf =
     (reader: Reader): Tool =>
@@ -177,6 +269,18 @@ async function openFixture() {
   const [deletedId] = /f_[0-9a-f]{32}/.exec(await fact('deleted', STATES.deleted)) ?? []
   expect(await ann('delete_fact', { fact_id: deletedId })).toContain('deleted fact')
   await ann('save_session', { session_id: 'plan', state: { note: STATES.session } })
+  await fact('__ops__::coverage:x', STATES.gap)
+  const engram = { name: 'mine', version: 'v1', intent_bucket: 'b', content: STATES.engram }
+  await fact('__engram__::mine', JSON.stringify(engram))
+  await ann('entity_upsert', { ...ENTITY_OF, payload: STATES.entity })
+  await ann('entity_upsert', { ...GONE, payload: STATES.deletedEntity })
+  await ann('entity_delete', GONE)
+  const capability = { id: 'c', name: STATES.capability, system: 's', maturity: 'built' }
+  await ann('entity_upsert', { kind: 'capability', id: 'c', payload: capability })
+  await ann('edge_upsert', { ...EDGE_OF, payload: STATES.edge })
+  const content_bytes_base64 = Buffer.from(STATES.artefact).toString('base64')
+  const artefact = await ann('artefact_put', { content_bytes_base64, mime_type: 'text/plain' })
+  expect(artefact).toContain(ARTEFACT_ID)
   await send(daemon, 'PUT', '/v1/facts', {
     entity: 'default',
     key: 'k',
