@@ -199,8 +199,21 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
   ),
 }
 
-/** Tools that give back no stored text; `list_entities` gives names and has a test of its own. */
+/**
+ * Tools that give back no stored text but what they were just given. `list_entities` gives names and
+ * has a test of its own; `memory_contradictions` gives facts that only an import brings about, and is
+ * held to who sees them where facts are kept.
+ */
 const OTHER_TOOLS = [
+  'memory_acknowledge_use',
+  'memory_edit',
+  'memory_pin',
+  'memory_freshness',
+  'memory_sweep_candidates',
+  'memory_contradictions',
+  'memory_consolidate',
+  'memory_set_horizon',
+  'memory_reverify',
   'store_fact',
   'delete_fact',
   'save_session',
@@ -225,6 +238,7 @@ const READ_ROUTES = [
   'GET /v1/admin/backup',
 ]
 const OTHER_ROUTES = [
+  'POST /v1/memory/consolidations/{factId}/undo',
   'PUT /v1/facts',
   'DELETE /v1/facts/{factId}',
   'POST /v1/memory/import',
