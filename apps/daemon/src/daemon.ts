@@ -160,6 +160,10 @@ async function start(
         isReady,
         log,
         metrics: metrics.mcp,
+        budgets: {
+          defaultTokens: config.defaultTokenBudget,
+          maxTokens: config.maxTokenBudget,
+        },
         features: {
           memoryPanel: config.featureMemoryPanel,
           freshness: config.featureFreshness,

@@ -24,6 +24,7 @@ export type {
   RecordEdit,
   RewriteReport,
 } from './journal/journal.js'
+export type { JournalFailpoint } from './journal/journal-file.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
 export { streamOfKey } from './journal/record.js'
 export { forEachStateLine } from './journal/state-lines.js'

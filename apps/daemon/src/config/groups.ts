@@ -49,6 +49,8 @@ export const GROUPS: readonly {
       'rateLimitBurst',
       'rateLimitExemptCidrs',
       'trustedProxyCidrs',
+      'defaultTokenBudget',
+      'maxTokenBudget',
     ],
   },
   { title: 'Agents', settings: ['agentToken', 'agentTokens', 'agentTenants'] },

@@ -15,6 +15,8 @@ export async function runProgram(
   args: readonly string[],
   options: {
     env?: Readonly<Record<string, string>>
+    /** Text for its standard input; empty unless given. */
+    input?: string
     /** When it resolves, the program gets SIGINT. */
     interrupt?: Promise<void>
   } = {},
@@ -27,7 +29,7 @@ export async function runProgram(
     argv: [process.execPath, 'program', ...args],
     execPath: process.execPath,
     env: options.env ?? {},
-    stdin: new PassThrough().end(),
+    stdin: new PassThrough().end(options.input ?? ''),
     stdout,
     stderr,
     pid: process.pid,

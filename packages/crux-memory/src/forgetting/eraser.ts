@@ -42,8 +42,8 @@ export class Eraser {
    */
   run<T>(commit: () => Promise<T>): Promise<T> {
     const work = this.running.then(async () => {
-      this.parts.failpoint('purge_before_commit')
       const result = await commit()
+      if (!this.parts.projection.forgotten.isUnerased) return result
       this.parts.failpoint('purge_after_commit')
       await this.erase()
       return result
@@ -54,14 +54,14 @@ export class Eraser {
 
   private async erase(): Promise<void> {
     const { journal, projection, lane, clock, copies, failpoint } = this.parts
-    if (!projection.forgotten.isUnerased) return
     await journal.rewrite(FACT_STREAM, blankValues(projection))
     failpoint('purge_after_rewrite')
     const pause = createPauser()
     for (const store of copies()) {
       for (const { tenant, copies: refs } of projection.forgotten.unerased()) {
         const ids = refs.filter(({ kind }) => kind === store.kind).map(({ id }) => id)
-        if (ids.length > 0) await store.erase(tenant, ids)
+        // Without ids as well: what was removed before may still be on the disk.
+        await store.erase(tenant, ids)
         await pause()
       }
     }

@@ -52,6 +52,9 @@ export interface ForgetReceipt {
   readonly bodyHash: Uint8Array
 }
 
+/** A forgetting, with whether its values have left the disk. */
+export type ListedForget = ForgetEntry & { readonly isErased: boolean }
+
 /** Values that were purged. */
 export interface PurgeReceipt {
   readonly receiptId: string
@@ -87,7 +90,10 @@ export interface ErasableCopies {
   readonly kind: string
   /** Ids of what belongs to the caller and holds forgotten text. */
   find(caller: Caller, holds: (content: Uint8Array) => boolean): Promise<readonly string[]>
-  /** Take them off the disk, with all that was set aside of their files; unknown ids are passed over. */
+  /**
+   * Take them off the disk, with what was removed before and all that was set aside of their files;
+   * unknown ids are passed over.
+   */
   erase(tenant: string, ids: readonly string[]): Promise<void>
 }
 
@@ -117,7 +123,7 @@ export interface ForgettingStore {
     },
   ): Promise<ForgetReceipt>
   /** Forgettings of the caller's tenant, oldest first: its own, and to who may read as operator all. */
-  list(caller: Caller): Promise<readonly ForgetEntry[]>
+  list(caller: Caller): Promise<readonly ListedForget[]>
   /** Bring everything back; undefined when the caller has no such receipt. */
   restore(caller: Caller, receiptId: string): Promise<ForgetEntry | undefined>
   /**

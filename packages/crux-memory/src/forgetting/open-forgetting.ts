@@ -126,6 +126,7 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
 
   /** Say in the journal that a receipt's values are gone. */
   const commitPurge = async (receiptId: string): Promise<PurgeReceipt> => {
+    parts.failpoint('purge_before_commit')
     const dropsWords = await repeatsValues(forgotten.get(receiptId), placesOf)
     return lane.submit(() => {
       const entry = forgotten.get(receiptId)
@@ -250,7 +251,11 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
 
     async list(caller) {
       requireOpen()
-      return [...forgotten.all()].filter(seen(caller, 'read'))
+      const unerased = new Set(forgotten.unerased().map(({ receiptId }) => receiptId))
+      return [...forgotten.all()].filter(seen(caller, 'read')).map((entry) => ({
+        ...entry,
+        isErased: entry.status === 'purged' && !unerased.has(entry.receiptId),
+      }))
     },
 
     async restore(caller, receiptId) {

@@ -171,7 +171,7 @@ export function openLegalHolds(parts: LegalHoldParts): LegalHoldStore {
 
     async list(caller) {
       requireOpen()
-      requireOperator(caller)
+      if (!isOperator(caller, 'read')) throw forbidden()
       const tenants = [...projection.allTables()].map(({ tenant }) => tenant)
       return tenants
         .filter((tenant) => canReadTenant(caller, tenant))
@@ -228,8 +228,11 @@ export function findOverride(
 
 function requireOperator(caller: Caller): void {
   requireWriter(caller)
-  if (isOperator(caller, 'write')) return
-  throw new CruxError<MemoryErrorCode>(
+  if (!isOperator(caller, 'write')) throw forbidden()
+}
+
+function forbidden(): CruxError<MemoryErrorCode> {
+  return new CruxError(
     'LEGAL_HOLD_FORBIDDEN',
     'legal holds are placed, released and listed by operators; use corecruxctl legal-hold with a token that has admin:write',
   )

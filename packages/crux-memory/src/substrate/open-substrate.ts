@@ -28,6 +28,8 @@ export interface SubstrateOptions {
   readonly facts: Pick<FactStore, 'systemRecords'>
   /** Most bytes of one artefact; 8 MiB unless given. */
   readonly maxArtefactBytes?: number
+  /** Whether an artefact is forgotten: then nobody gets it. */
+  readonly isForgotten?: (tenant: string, artefactId: string) => boolean
   /** Told of journal lines that were skipped; without stored text. */
   readonly onWarning?: (message: string) => void
 }
@@ -62,6 +64,7 @@ export async function openSubstrate(options: SubstrateOptions): Promise<Substrat
           hashes,
           onWarning,
           ...(maxArtefactBytes === undefined ? {} : { maxArtefactBytes }),
+          ...(options.isForgotten === undefined ? {} : { isForgotten: options.isForgotten }),
         }),
       ),
       engrams: createEngramCatalogue({ facts, hashes }),

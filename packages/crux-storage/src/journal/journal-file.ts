@@ -13,12 +13,19 @@ import { type DamagedLine, type ScannedRecord, type ScanSink, scanJournal } from
 import { anchorAt, readSnapshotKeys, type SnapshotStart, writeSnapshot } from './snapshot-file.js'
 import { SnapshotFolder } from './snapshot-folder.js'
 
+/** Steps of a rewriting, in order, for crash tests. */
+export type JournalFailpoint =
+  | 'rewrite_after_write'
+  | 'rewrite_after_snapshots'
+  | 'rewrite_after_rename'
+
 /** What the files of one journal share. */
 export interface JournalContext {
   readonly fs: StorageFs
   readonly dir: string
   readonly ids: IdSource
   readonly warn: (message: string) => void
+  readonly failpoint: (name: JournalFailpoint) => void
   /** Set by the first failed write; from then on nothing is written. */
   poison: CruxError<StorageErrorCode> | undefined
 }
@@ -208,11 +215,14 @@ export class JournalFile {
       target = await fs.open(temporary, 'write')
       await target.truncate(0)
       rewritten = await rewriteJournal(this.file, this, target, replace, keep, keys)
+      this.context.failpoint('rewrite_after_write')
       // Snapshots go first: one that outlived the records would bring them back.
       await this.snapshots.clear()
+      this.context.failpoint('rewrite_after_snapshots')
       isRenaming = true
       await fs.rename(temporary, this.path)
       await fs.syncDirectory(dir)
+      this.context.failpoint('rewrite_after_rename')
     } catch (error) {
       await target?.close()
       if (isRenaming) {

@@ -56,7 +56,18 @@ export interface ArtefactStore {
    */
   reap(): Promise<number>
   /**
-   * Remove artefacts of any owner, their bytes and those of all removed before from the disk.
+   * Artefacts of any owner, expired ones included.
+   *
+   * @param isWanted - Looked at once for each artefact that is kept.
+   * @returns Ids of the wanted ones.
+   */
+  find(
+    tenant: string,
+    isWanted: (artefact: Artefact, content: Uint8Array) => boolean,
+  ): Promise<readonly string[]>
+  /**
+   * Remove artefacts of any owner, their bytes and those of all removed before from the disk, with all that
+   * recovery set aside of the journal.
    *
    * @param isWanted - Looked at once for each artefact that is kept, expired ones included.
    * @returns Ids of what was removed.

@@ -36,6 +36,8 @@ export interface ArtefactStoreOptions {
   readonly maxOwnerBytes?: number
   /** Bytes of removed artefacts that the journal may hold before it is rewritten; 64 MiB unless given. */
   readonly spareBytes?: number
+  /** Whether an artefact is forgotten: then nobody gets it. */
+  readonly isForgotten?: (tenant: string, artefactId: string) => boolean
   /** Told of journal lines that were skipped; without stored text. */
   readonly onWarning?: (message: string) => void
 }
@@ -72,7 +74,10 @@ export async function openArtefactStore(options: ArtefactStoreOptions): Promise<
     if (!isClosed) return
     throw new CruxError<SubstrateErrorCode>('SUBSTRATE_CLOSED', 'the store of artefacts is closed')
   }
-  const isLive = (kept: KeptArtefact): boolean => clock.now() < kept.expiresAt
+  const { isForgotten = () => false } = options
+  const isLive = (kept: KeptArtefact): boolean =>
+    clock.now() < kept.expiresAt && !isForgotten(kept.tenant, kept.artefact.artefact_id)
+  const isExpired = (kept: KeptArtefact): boolean => clock.now() >= kept.expiresAt
   const findLive = (tenant: string, id: string): KeptArtefact | undefined => {
     const kept = projection.find(tenant, id)
     return kept !== undefined && isLive(kept) ? kept : undefined
@@ -123,6 +128,19 @@ export async function openArtefactStore(options: ArtefactStoreOptions): Promise<
       await Promise.all(batch)
     }
     return removed
+  }
+
+  const select = async (
+    tenant: string,
+    isWanted: (artefact: Artefact, content: Uint8Array) => boolean,
+  ): Promise<KeptArtefact[]> => {
+    const pause = createPauser()
+    const wanted: KeptArtefact[] = []
+    for (const kept of [...projection.ofTenant(tenant)]) {
+      if (isWanted(kept.artefact, kept.content)) wanted.push(kept)
+      await pause()
+    }
+    return wanted
   }
 
   /** Rewrite the journal with the artefacts that are kept and nothing else. */
@@ -209,21 +227,20 @@ export async function openArtefactStore(options: ArtefactStoreOptions): Promise<
 
     async reap() {
       requireOpen()
-      const expired = [...projection.all()].filter((kept) => !isLive(kept))
+      const expired = [...projection.all()].filter(isExpired)
       const removed = await remove(expired)
       if (projection.spareBytes > Math.max(spareBytes, projection.bytes)) await dropSpare()
       return removed.length
     },
 
+    async find(tenant, isWanted) {
+      requireOpen()
+      return (await select(tenant, isWanted)).map(({ artefact }) => artefact.artefact_id)
+    },
+
     async erase(tenant, isWanted) {
       requireOpen()
-      const pause = createPauser()
-      const wanted: KeptArtefact[] = []
-      for (const kept of [...projection.ofTenant(tenant)]) {
-        if (isWanted(kept.artefact, kept.content)) wanted.push(kept)
-        await pause()
-      }
-      const removed = await remove(wanted)
+      const removed = await remove(await select(tenant, isWanted))
       await dropSpare()
       return removed
     },
