@@ -27,6 +27,7 @@ export {
   UPSTREAM_ERROR,
 } from './protocol/codes.js'
 export { type CoverageReport, reportCoverage } from './result/coverage-report.js'
+export type { BudgetLimits } from './result/token-budget.js'
 export { startMcpServer } from './server.js'
 export type {
   AgentCredential,

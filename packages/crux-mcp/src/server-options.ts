@@ -4,6 +4,7 @@ import type { SemanticProfile } from 'crux-retrieval'
 import type { SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
 import type { Features } from './features.js'
+import type { BudgetLimits } from './result/token-budget.js'
 
 /** What tools work on. A tool asks for its part with `Pick<Services, …>`. */
 export interface Services {
@@ -62,6 +63,8 @@ export interface McpServerOptions {
   readonly log: McpLog
   readonly metrics?: McpMetrics
   readonly features: Features
+  /** What the operator says about token budgets; nothing when absent. */
+  readonly budgets?: BudgetLimits
   /** How long one tool call may take, in milliseconds; default 30,000. */
   readonly callTimeLimitMs?: number
   /** Time between comments that keep event streams open, in milliseconds; default 15,000. */

@@ -51,6 +51,8 @@ export const GROUPS: readonly {
       'trustedProxyCidrs',
       'defaultTokenBudget',
       'maxTokenBudget',
+      'defaultTokenBudget',
+      'maxTokenBudget',
     ],
   },
   { title: 'Agents', settings: ['agentToken', 'agentTokens', 'agentTenants'] },

@@ -1,6 +1,8 @@
 import type { Caller } from 'crux-types'
 import type { z } from 'zod'
 import type { Contract, CrcKind } from '../result/crc-v1.js'
+import type { Cursors } from '../result/cursors.js'
+import type { BudgetLimits } from '../result/token-budget.js'
 import type { ToolResult } from '../result/tool-result.js'
 import type { McpServerOptions, Services } from '../server-options.js'
 import { type InputSchema, inputSchemaOf } from './input-schema.js'
@@ -24,6 +26,10 @@ export interface CallContext {
   /** Form of the answer; matters to tools with an envelope. */
   readonly contract: Contract
   readonly features: McpServerOptions['features']
+  readonly budgets: BudgetLimits
+  /** Arguments as they were sent. */
+  readonly args: Readonly<Record<string, unknown>>
+  readonly cursors: Cursors
   /** The tools that exist, for those that describe them. */
   readonly tools: readonly ToolFacts[]
 }

@@ -143,7 +143,7 @@ describe('the registry', () => {
   it('declares what the budget rules need (RET-11.3-bootstrap-schema)', () => {
     const properties = (name: string) =>
       Object.keys(tools.find((tool) => tool.name === name)?.inputSchema.properties ?? {})
-    expect(properties('get_bootstrap')).toEqual(['topic', 'query', 'token_budget'])
+    expect(properties('get_bootstrap')).toEqual(['topic', 'query', 'token_budget', 'cursor'])
     for (const name of ['query', 'query_scan', 'query_expand', 'query_facts', 'memory_view']) {
       expect(properties(name)).toContain('token_budget')
     }

@@ -110,6 +110,7 @@ describe('get_bootstrap', () => {
       remaining: 50,
       truncated: true,
       left_out: 3,
+      next_cursor: expect.any(String),
     })
     expect((await textOf({ topic: 'docs', token_budget: 1 })).split('\n')).toHaveLength(1)
     expect((await textOf({ topic: 'docs', token_budget: 500 })).split('\n')).toHaveLength(5)
