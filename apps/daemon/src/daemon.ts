@@ -164,10 +164,6 @@ async function start(
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,
         },
-        budgets: {
-          defaultTokens: config.defaultTokenBudget,
-          maxTokens: config.maxTokenBudget,
-        },
         features: {
           memoryPanel: config.featureMemoryPanel,
           freshness: config.featureFreshness,

@@ -51,8 +51,6 @@ export const GROUPS: readonly {
       'trustedProxyCidrs',
       'defaultTokenBudget',
       'maxTokenBudget',
-      'defaultTokenBudget',
-      'maxTokenBudget',
     ],
   },
   { title: 'Agents', settings: ['agentToken', 'agentTokens', 'agentTenants'] },

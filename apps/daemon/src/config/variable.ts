@@ -150,24 +150,6 @@ export function optionalInteger(
   })
 }
 
-/** A whole number within bounds, or nothing. */
-export function optionalInteger(
-  facts: VariableFacts & { min: number; max: number; example?: string },
-): Variable<number | undefined> {
-  return variable<number | undefined>({
-    ...facts,
-    schema: z
-      .string()
-      .trim()
-      .regex(/^\d{1,16}$/)
-      .transform(Number)
-      .pipe(z.number().int().min(facts.min).max(facts.max)),
-    expected: `an integer from ${facts.min} to ${facts.max}`,
-    fallback: undefined,
-    fallbackText: 'unset',
-  })
-}
-
 /** Any text. */
 export function text(facts: VariableFacts & { fallback: string }): Variable<string> {
   return variable({

@@ -8,7 +8,6 @@ import {
   optIn,
   optionalChoice,
   optionalInteger,
-  optionalInteger,
   optionalText,
   strictlyOn,
   text,
@@ -28,8 +27,6 @@ const FAILPOINTS: readonly string[] = [
   'purge_after_copies',
   'purge_after_done',
 ]
-
-const MAX_TOKENS = 1_000_000_000_000
 
 const MAX_TOKENS = 1_000_000_000_000
 
@@ -249,25 +246,6 @@ export const VARIABLES = {
     item: 'address ranges such as 10.0.0.0/8',
     accepts: isCidr,
     meaning: 'Proxies whose X-Forwarded-For header names the client.',
-  }),
-
-  defaultTokenBudget: optionalInteger({
-    name: 'CORECRUXD_DEFAULT_TOKEN_BUDGET',
-    yaml: 'limits.default_token_budget',
-    min: 1,
-    max: MAX_TOKENS,
-    example: '8000',
-    meaning:
-      'Tokens that an answer of query_facts or get_bootstrap may take when the call names no token_budget; applied after top_k.',
-  }),
-  maxTokenBudget: optionalInteger({
-    name: 'CORECRUXD_MAX_TOKEN_BUDGET',
-    yaml: 'limits.max_token_budget',
-    min: 1,
-    max: MAX_TOKENS,
-    example: '25000',
-    meaning:
-      'Most tokens of a token_budget; a larger one is lowered to it, and the answer says so.',
   }),
 
   defaultTokenBudget: optionalInteger({
