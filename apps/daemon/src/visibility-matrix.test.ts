@@ -17,6 +17,8 @@ const STATES = {
   superseded: 'V-SUPERSEDED',
   current: 'V-CURRENT',
   deleted: 'V-DELETED',
+  forgotten: 'V-FORGOTTEN',
+  purged: 'V-PURGED',
   bootstrap: 'V-BOOTSTRAP',
   session: 'V-SESSION',
   document: 'V-DOCUMENT',
@@ -42,7 +44,16 @@ interface ReadPath {
   readonly sees: Readonly<Record<Reader, readonly State[]>>
 }
 
-const HISTORIES = ['shared', 'private', 'decisions::x', 'current', 'deleted', 'default']
+const HISTORIES = [
+  'shared',
+  'private',
+  'decisions::x',
+  'current',
+  'deleted',
+  'forgotten',
+  'purged',
+  'default',
+]
 
 async function readDocuments(tool: Tool, finder: string, tenant: string): Promise<string> {
   const found = await tool(finder, { tenant_id: tenant, query: 'passage', contract: 'legacy' })
@@ -206,6 +217,8 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
  */
 const OTHER_TOOLS = [
   'memory_acknowledge_use',
+  'memory_forget',
+  'memory_forget_dry_run',
   'memory_edit',
   'memory_pin',
   'memory_freshness',
@@ -232,12 +245,18 @@ const READ_ROUTES = [
   'GET /v1/facts',
   'GET /v1/facts/{factId}',
   'GET /v1/memory/export',
+  'GET /v1/memory/forgets',
+  'GET /v1/legal-holds',
   'GET /v1/local/documents',
   'POST /v1/query/text-search',
   'POST /v1/query/text-search/expand',
   'GET /v1/admin/backup',
 ]
 const OTHER_ROUTES = [
+  'POST /v1/memory/forgets/{receiptId}/restore',
+  'POST /v1/memory/forgets/{receiptId}/purge',
+  'POST /v1/legal-holds',
+  'DELETE /v1/legal-holds/{holdId}',
   'POST /v1/memory/consolidations/{factId}/undo',
   'PUT /v1/facts',
   'DELETE /v1/facts/{factId}',
@@ -282,6 +301,16 @@ async function openFixture() {
   await fact('__bootstrap__::pattern:x', STATES.bootstrap)
   const [deletedId] = /f_[0-9a-f]{32}/.exec(await fact('deleted', STATES.deleted)) ?? []
   expect(await ann('delete_fact', { fact_id: deletedId })).toContain('deleted fact')
+  await fact('forgotten', STATES.forgotten)
+  await fact('purged', STATES.purged)
+  const forget = (value: string): Promise<string> =>
+    ann('memory_forget', { scope: { type: 'entity_prefix', value }, reason: 'asked to' })
+  expect(await forget('forgotten')).toContain('1 facts soft-deleted')
+  const [receipt = ''] = /r_forget_[0-9a-f]{16}/.exec(await forget('purged')) ?? []
+  const purge = { now: true, confirm: receipt }
+  const ofWork = { ...ADMIN, 'x-corecrux-tenant-id': 'work' }
+  const done = await send(daemon, 'POST', `/v1/memory/forgets/${receipt}/purge`, purge, ofWork)
+  expect(done).toContain('purge_receipt_id')
   await ann('save_session', { session_id: 'plan', state: { note: STATES.session } })
   await fact('__ops__::coverage:x', STATES.gap)
   const engram = { name: 'mine', version: 'v1', intent_bucket: 'b', content: STATES.engram }

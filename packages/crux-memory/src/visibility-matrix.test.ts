@@ -36,7 +36,7 @@ interface State {
   readonly audience: Audience
   /** What the bootstrap path shows. */
   readonly bootstrap: 'no' | 'its tenant' | 'every tenant'
-  readonly after?: 'supersede' | 'delete'
+  readonly after?: 'supersede' | 'delete' | 'forget'
 }
 
 const bare = {
@@ -79,6 +79,14 @@ const STATES: Record<string, State> = {
     isPrivate: true,
     audience: 'its owner',
     after: 'delete',
+  },
+  forgotten: { ...bare, entity: 'marker', after: 'forget' },
+  'private and forgotten': {
+    ...bare,
+    entity: 'marker',
+    isPrivate: true,
+    audience: 'its owner',
+    after: 'forget',
   },
   'bootstrap knowledge': {
     ...bare,
@@ -356,6 +364,15 @@ const PATHS: Record<string, Path> = {
     read: (store, caller, { id }) =>
       isDone(store.freshness.reverify(caller, id).then((done) => done !== undefined)),
   },
+  'preview of a forgetting': {
+    shows: versions,
+    showsReserved: false,
+    read: async (store, caller, { id }) => {
+      const scope = { type: 'entity_prefix', value: '' } as const
+      const { facts } = await store.forgetting.preview(caller, { scope })
+      return facts.some((fact) => fact.factId === id)
+    },
+  },
   'bounds of validity': {
     shows: { superseded: true, deleted: true },
     read: (store, caller, { id }) => store.setValidity(caller, id, {}),
@@ -373,7 +390,8 @@ function isDone(outcome: Promise<boolean>): Promise<boolean> {
 
 function isExpected(path: Path, state: State, reader: Caller): boolean {
   if (path.needsName === true && reader.identity === null) return false
-  if (state.after === 'delete' && !path.shows.deleted) return false
+  const isGone = state.after === 'delete' || state.after === 'forget'
+  if (isGone && !path.shows.deleted) return false
   if (state.after === 'supersede' && !path.shows.superseded) return false
   const isAtHome = reader.tenant === state.writer.tenant
   if (path.kind === 'bootstrap') {
@@ -397,6 +415,7 @@ async function prepare(state: State) {
   const { fact, entity: visible } = await store.store(writer, { ...input, value: 'a needle' })
   if (state.after === 'supersede') await store.store(writer, { ...input, value: 'newer' })
   if (state.after === 'delete') expect(await store.delete(writer, fact.fact_id)).toBe(true)
+  if (state.after === 'forget') await forget(store, writer)
   return { clock, store, target: { id: fact.fact_id, entity: visible, stored: fact.entity } }
 }
 
@@ -406,6 +425,34 @@ describe.each(Object.entries(STATES))('a fact that is %s', (_, state) => {
       const { clock, store, target } = await prepare(state)
       const isShown = await path.read(store, reader, target, clock)
       expect({ name, isShown }).toEqual({ name, isShown: isExpected(path, state, reader) })
+    }
+  })
+})
+
+async function forget(store: FactStore, caller: Caller): Promise<void> {
+  const scope = { type: 'entity_prefix', value: 'marker' } as const
+  const { confirm } = await store.forgetting.preview(caller, { scope })
+  const request = { scope, reason: 'asked to', confirm }
+  expect((await store.forgetting.forget(caller, request)).factIds).toHaveLength(1)
+}
+
+describe('a forgotten value', () => {
+  it('is in no answer, not even in those that name the fact', async () => {
+    const answers = async (store: FactStore, caller: Caller, { id, entity, stored }: Target) => [
+      await store.history(caller, entity, 'k'),
+      await store.history(caller, stored, 'k'),
+      await store.panel.history(caller, { entity, key: 'k' }).catch(() => []),
+      await store.panel.history(caller, { factId: id }).catch(() => []),
+      await store.query(caller, { query: 'needle', includeSuperseded: true }),
+      await store.forgetting.list(caller),
+    ]
+    for (const [name, state] of Object.entries(STATES)) {
+      if (state.after !== 'forget') continue
+      for (const reader of Object.values(READERS)) {
+        const { store, target } = await prepare(state)
+        const text = JSON.stringify(await answers(store, reader, target))
+        expect(text, name).not.toContain('needle')
+      }
     }
   })
 })
