@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { type McpServer, type Services, startMcpServer } from 'crux-mcp'
+import { type McpServer, type Services, startMcpServer, tools } from 'crux-mcp'
 import { createLocalHashEmbedder, semanticProfile } from 'crux-retrieval'
 import { loadHashes } from 'crux-segment'
 import { openDataDirectory } from 'crux-storage'
@@ -9,6 +9,7 @@ import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
 import { startPurging } from './compose/purge.js'
+import { startSeeding } from './compose/seeding.js'
 import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
 import { factUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
@@ -221,6 +222,9 @@ async function start(
   onClose(() => upkeep.stop())
   const purging = startPurging(openedStores.facts, log)
   onClose(() => purging.stop())
+
+  const seeding = startSeeding(openedStores.facts, tools, clock, log)
+  onClose(() => seeding.stop())
 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {

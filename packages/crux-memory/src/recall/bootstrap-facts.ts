@@ -4,7 +4,7 @@ import { type Caller, CruxError, createPauser, DEFAULT_TENANT, type Pause } from
 import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { BootstrapAnswer, BootstrapQuery } from '../fact-store.js'
-import type { FactTable } from '../facts/fact-table.js'
+import { type FactTable, NONE } from '../facts/fact-table.js'
 import { termsOf } from '../text/white-space.js'
 import { rowsOfEntities } from './candidates.js'
 import { assertQueryText } from './query-facts.js'
@@ -39,7 +39,7 @@ export interface Similarity {
 
 /**
  * Bootstrap knowledge: live facts under the prefix in the caller's tenant, and those that the daemon
- * itself stored in the default tenant.
+ * itself stored in the default tenant, except texts of its own that it replaced.
  *
  * @see sharedFacts for order and errors.
  */
@@ -139,6 +139,14 @@ async function sharedFacts(
   }
 }
 
+/** Whether the daemon itself replaced a text of its own. */
+function isOutdatedSeed(table: FactTable, row: number): boolean {
+  if (!table.isSeeded(row)) return false
+  const by = table.retiredBy(row)
+  const successor = by === undefined ? NONE : table.ids.find(by)
+  return successor !== NONE && table.isSeeded(successor)
+}
+
 function tokensOf(candidate: Candidate | undefined): number {
   return candidate === undefined ? 0 : candidate.table.tokens(candidate.row)
 }
@@ -159,7 +167,7 @@ async function collect(
     const pieces = await context.indexOf(table).entitiesStartingWith(prefix, pause)
     const rows = await rowsOfEntities(table, pieces.flat(), table.size, pause)
     for (const row of rows.sort((a, b) => a - b)) {
-      if (table.isDeleted(row)) continue
+      if (table.isDeleted(row) || isOutdatedSeed(table, row)) continue
       if (tenant === caller.tenant || table.isSeeded(row)) candidates.push({ table, row })
     }
   }
