@@ -50,10 +50,23 @@ export interface Versioned {
 interface Kept {
   readonly parts: readonly string[]
   /** Oldest first; only the newest when no history is kept. */
-  readonly revisions: Revision[]
+  revisions: Revision[]
   /** Position of the newest record with a key; 0 when there was none. */
   at: Position
 }
+
+/** A record as it stood when a snapshot began. */
+interface Noted {
+  readonly tenant: string
+  readonly parts: readonly string[]
+  readonly revisions: readonly Revision[]
+  /** How many of them there were. */
+  readonly count: number
+  readonly at: Position
+}
+
+const SNAPSHOT_CHUNK_BYTES = 128 * 1024
+const LINE_END = Buffer.from('\n')
 
 interface TenantRecords {
   readonly byKey: Map<string, Kept>
@@ -209,15 +222,13 @@ export class VersionedRecords {
   /** Keep the state, so that a start need not replay everything. */
   async snapshot(): Promise<void> {
     this.requireOpen()
-    // Noted in one go, so that it is the state at exactly `applied`; revisions are only ever added.
-    const noted = [...this.tenants].flatMap(([tenant, { byKey }]) =>
-      [...byKey.values()].map((kept) => ({
-        tenant,
-        parts: kept.parts,
-        revisions: kept.revisions.slice(),
-        at: kept.at,
-      })),
-    )
+    // Noted in one go, so that it is the state at exactly `applied`.
+    const noted: Noted[] = []
+    for (const [tenant, { byKey }] of this.tenants) {
+      for (const { parts, revisions, at } of byKey.values()) {
+        noted.push({ tenant, parts, revisions, count: revisions.length, at })
+      }
+    }
     const { journal, form } = this.options
     await journal.saveSnapshot(form.stream, this.follower.applied, writeSnapshot(form, noted))
   }
@@ -294,8 +305,9 @@ export class VersionedRecords {
       records.byKey.set(key, kept)
       records.order.add(key)
     }
-    if (!this.options.keepsHistory) kept.revisions.length = 0
-    kept.revisions.push(revision)
+    // A list is only ever added to: a snapshot that is being written holds on to it.
+    if (this.options.keepsHistory) kept.revisions.push(revision)
+    else kept.revisions = [revision]
     if (at > 0) kept.at = at
     this.options.onChange?.(tenant, parts)
   }
@@ -336,21 +348,20 @@ function payloadToJson(payload: unknown): string {
 /** Lines of `<position or 0> <upsert line>`, one a version. */
 async function* writeSnapshot(
   form: RecordForm,
-  noted: readonly {
-    readonly tenant: string
-    readonly parts: readonly string[]
-    readonly revisions: readonly Revision[]
-    readonly at: Position
-  }[],
+  noted: readonly Noted[],
 ): AsyncIterable<Uint8Array> {
-  for (const { tenant, parts, revisions, at } of noted) {
-    for (const revision of revisions) {
-      const change = { op: 'upsert', revision } as const
-      yield Buffer.concat([
-        Buffer.from(`${at} `),
-        encodeRecordLine(form, { tenant, parts, change }),
-        Buffer.from('\n'),
-      ])
+  let lines: Uint8Array[] = []
+  let bytes = 0
+  for (const { tenant, parts, revisions, count, at } of noted) {
+    for (const revision of revisions.slice(0, count)) {
+      const line = encodeRecordLine(form, { tenant, parts, change: { op: 'upsert', revision } })
+      lines.push(Buffer.from(`${at} `), line, LINE_END)
+      bytes += line.length
+      if (bytes < SNAPSHOT_CHUNK_BYTES) continue
+      yield Buffer.concat(lines)
+      lines = []
+      bytes = 0
     }
   }
+  if (lines.length > 0) yield Buffer.concat(lines)
 }

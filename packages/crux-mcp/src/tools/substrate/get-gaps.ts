@@ -1,9 +1,9 @@
+import { GAPS_PREFIX } from 'crux-memory'
 import { z } from 'zod'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
 
-const GAPS_PREFIX = '__ops__::coverage'
 const MAX_GAPS = 50
 
 const input = z.object({

@@ -1,6 +1,6 @@
 import type { JournalRecord, Position } from 'crux-storage'
 import { parseTime } from 'crux-types'
-import { decodeArtefactLine } from './artefact-line.js'
+import { type ArtefactLine, decodeArtefactLine } from './artefact-line.js'
 import type { Artefact } from './artefact-store.js'
 
 /** An artefact that the journal holds, expired or not. */
@@ -18,6 +18,8 @@ export interface KeptArtefact {
 export class ArtefactProjection {
   /** Bytes of artefacts that are not kept any more and still stand in the journal. */
   spareBytes = 0
+  /** Lines that this process wrote and has not seen applied, by their bytes: mebibytes are decoded once less. */
+  private readonly written = new WeakMap<Uint8Array, ArtefactLine>()
   private readonly tenants = new Map<string, Map<string, KeptArtefact>>()
   private keptBytes = 0
 
@@ -48,9 +50,14 @@ export class ArtefactProjection {
     for (const artefacts of this.tenants.values()) yield* artefacts.values()
   }
 
+  /** Note what the bytes of a record say that is about to be appended. */
+  expect(bytes: Uint8Array, line: ArtefactLine): void {
+    this.written.set(bytes, line)
+  }
+
   /** Change the state by one record of the journal; never throws on what the record holds. */
   apply(record: JournalRecord, at: Position): void {
-    const line = decodeArtefactLine(record.bytes)
+    const line = this.written.get(record.bytes) ?? decodeArtefactLine(record.bytes)
     if (typeof line === 'string') {
       this.onWarning(`artefacts: skipped the line at position ${at}: ${line}`)
       return

@@ -95,6 +95,8 @@ export async function openArtefactStore(options: ArtefactStoreOptions): Promise<
     const { artefact_id: id } = fresh
     const key = artefactKey(tenant, id)
     const bytes = encodePut(tenant, fresh, content)
+    // A copy: what is kept must not change with the buffer of its giver.
+    projection.expect(bytes, { op: 'put', tenant, artefact: fresh, content: content.slice() })
     let last: Position | 'none' = projection.find(tenant, id)?.at ?? 'none'
     for (;;) {
       const there = findLive(tenant, id)
