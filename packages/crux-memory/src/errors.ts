@@ -20,6 +20,9 @@
  * - `CONSOLIDATION_REFUSED`: a target cannot be retired, or the request is wrong; `data.reason` (`invalid_request`,
  *   `target_not_found`, `target_deleted`, `target_pinned`, `target_private`, `target_receipt_linked`,
  *   `target_high_confidence`), `data.fact_id`. Nothing was changed.
+ * - `CANDIDATE_NOT_FOUND`: no candidate has that id in the caller's tenant; `data.candidate_id`.
+ * - `CANDIDATE_PROMOTED`: a candidate was promoted and cannot be decided on again; `data.candidate_id`.
+ * - `PROMOTION_REFUSED`: a candidate without a person to promote it has no score, or a low one; `data.candidate_id`.
  * - `UNDO_REFUSED`: a fact is no canonical fact of a consolidation, or newer versions stand on it; `data.fact_id`.
  * - `ADMIN_REQUIRED`: the caller lacks an administrator's scope; `data.scope`.
  * - `CURSOR_INVALID`: an export cannot go on after that fact; `data.cursor`.
@@ -60,6 +63,9 @@ export type MemoryErrorCode =
   | 'FACT_RESERVED'
   | 'PIN_NEEDS_IDENTITY'
   | 'CONSOLIDATION_REFUSED'
+  | 'CANDIDATE_NOT_FOUND'
+  | 'CANDIDATE_PROMOTED'
+  | 'PROMOTION_REFUSED'
   | 'UNDO_REFUSED'
   | 'ADMIN_REQUIRED'
   | 'CURSOR_INVALID'

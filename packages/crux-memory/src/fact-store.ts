@@ -1,4 +1,5 @@
 import type { Caller } from 'crux-types'
+import type { CandidateFacts } from './candidates/candidate-facts.js'
 import type { Consolidations } from './consolidation/consolidation.js'
 import type { Fact, Freshness, HorizonClass } from './fact.js'
 import type { ForgettingStore } from './forgetting/forgetting-store.js'
@@ -51,6 +52,8 @@ export interface FactQuery {
   readonly tokenBudget?: number
   /** The budget has the best `topK` rows only, as when the caller did not ask for it. Default false. */
   readonly isCapped?: boolean
+  /** False when `matched` and `filteredBelowThreshold` may be too low and `next` absent, which finds sooner. Default true. */
+  readonly isCounted?: boolean
   /** Go on after a page of an equal query. */
   readonly after?: PageMark
   /** `tiered` keeps rows that do not fit as pointers of 40 tokens; `drop` (default) leaves them out. Only with a budget. */
@@ -110,7 +113,7 @@ export interface FactPage {
   readonly filteredBelowThreshold: number
   /** Tokens of the hydrated rows. */
   readonly totalTokens: number
-  /** Where to go on; undefined when nothing is left. */
+  /** Where to go on; undefined when nothing is left or nothing was counted. */
   readonly next?: PageMark
 }
 
@@ -176,6 +179,8 @@ export interface FactStore extends FactTransfer {
   readonly freshness: FactFreshness
   /** Contradictions, and one fact in the place of several. */
   readonly consolidations: Consolidations
+  /** Facts that were proposed, for operators to review. */
+  readonly candidates: CandidateFacts
   readonly forgetting: ForgettingStore
   readonly legalHolds: LegalHoldStore
   /** Numbers for status and metrics. */

@@ -1,3 +1,5 @@
+export type { Candidate, CandidateSource, CandidateStatus } from './candidates/candidate.js'
+export type { CandidateFacts, Promoter, Proposal } from './candidates/candidate-facts.js'
 export type { ConsolidationRefusal } from './consolidation/consolidate-facts.js'
 export type {
   ConsolidateInput,

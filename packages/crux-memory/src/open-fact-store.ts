@@ -10,6 +10,7 @@ import {
   toStoredTime,
   uuidHex,
 } from 'crux-types'
+import { createCandidateFacts } from './candidates/candidate-facts.js'
 import { createConsolidations } from './consolidation/consolidation.js'
 import { horizonsOf } from './decay.js'
 import type { MemoryErrorCode } from './errors.js'
@@ -232,6 +233,7 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     panel: createMemoryPanel(context, writer),
     freshness: createFactFreshness(context, writer),
     consolidations: createConsolidations(context, writer),
+    candidates: createCandidateFacts(context, writer),
 
     forgetting,
     legalHolds: openLegalHolds({ projection, lane, clock, ids, requireOpen }),
