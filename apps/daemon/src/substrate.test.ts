@@ -30,7 +30,8 @@ async function start(dataDir: string, env: Record<string, string> = {}) {
       }),
     })
     const { result, error } = answer.parse(await response.json())
-    return result?.structuredContent ?? error ?? {}
+    const shown: Record<string, unknown> = result?.structuredContent ?? { ...error }
+    return shown
   }
   return { daemon, log, call }
 }
