@@ -7,6 +7,8 @@ export interface BenchQuery {
   readonly topK?: number
   readonly tokenBudget?: number
   readonly minEffectiveConfidence?: number
+  /** As query_facts asks without a budget and a floor. */
+  readonly isCounted?: false
 }
 
 /** What a question should answer. */

@@ -21,6 +21,9 @@ export const NONE = -1
 /** A link to an id that no row has; the id itself is kept aside. */
 const ELSEWHERE = -2
 
+/** Rows in a block are 1 << this. */
+export const ROW_BLOCK_BITS = 10
+
 const DELETED = 1
 const STORED_PRIVATE = 2
 const PRIVATE = 4
@@ -76,6 +79,8 @@ export class FactTable {
   readonly previousOfEntity = Column.int32()
   /** What consolidations retired, by the row of their canonical fact. */
   readonly consolidations = new Map<number, Consolidation>()
+  /** Whether each row was stored no earlier than the one before. */
+  isInTimeOrder = true
   /** Latest `storedAt`. */
   lastStoredAt = Number.NEGATIVE_INFINITY
   /** Facts that are not deleted. */
@@ -84,6 +89,8 @@ export class FactTable {
   wipes = 0
 
   private readonly flags = Column.uint8()
+  /** Highest confidence of each block of rows. */
+  private readonly blockConfidence = Column.float64()
   private readonly valueAddress = Column.float64()
   private readonly valueLength = Column.int32()
   private readonly actorOf = Column.int32()
@@ -134,7 +141,7 @@ export class FactTable {
 
     const storedAt = anyTimeMs(fact.stored_at) ?? 0
     this.storedAt.push(storedAt)
-    this.lastStoredAt = Math.max(this.lastStoredAt, storedAt)
+    this.noteRank(row, storedAt)
 
     const isPrivate = fact.private || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
     this.flags.push(
@@ -209,6 +216,11 @@ export class FactTable {
     this.setExtra(row, 'validFrom', from)
     this.setExtra(row, 'validTo', to)
     this.recent.forget(row)
+  }
+
+  /** Highest confidence of the rows `block << ROW_BLOCK_BITS` and those after them, before decay. */
+  mostConfidence(block: number): number {
+    return this.blockConfidence.get(block)
   }
 
   /** Deleted or forgotten. */
@@ -455,7 +467,7 @@ export class FactTable {
     const rows = this.size
     for (let row = 0; row < rows; row++) {
       const entity = this.entityOf.get(row)
-      this.lastStoredAt = Math.max(this.lastStoredAt, this.storedAt.get(row))
+      this.noteRank(row, this.storedAt.get(row))
       const flags = this.flags.get(row)
       const isPrivate =
         (flags & STORED_PRIVATE) !== 0 || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
@@ -499,6 +511,17 @@ export class FactTable {
     }
     this.previousInChain.push(this.newestOfChain.get(chain))
     this.newestOfChain.set(chain, row)
+  }
+
+  private noteRank(row: number, storedAt: number): void {
+    if (storedAt < this.lastStoredAt) this.isInTimeOrder = false
+    else this.lastStoredAt = storedAt
+    const confidence = this.confidence.get(row)
+    const block = row >>> ROW_BLOCK_BITS
+    if (block === this.blockConfidence.length) this.blockConfidence.push(confidence)
+    else if (this.blockConfidence.get(block) < confidence) {
+      this.blockConfidence.set(block, confidence)
+    }
   }
 
   private count(row: number, by: number): void {

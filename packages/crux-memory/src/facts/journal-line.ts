@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DEFAULT_TENANT } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
@@ -64,8 +64,8 @@ export type FactLine =
  */
 export function chainKey(tenant: string, entity: string, key: string): string {
   // The length keeps ("ab", "c") and ("a", "bc") apart.
-  const hash = createHash('sha256').update(`${entity.length}:${entity}${key}`)
-  return `${tenant}/${FACT_STREAM}/${hash.digest('base64url').slice(0, 24)}`
+  const digest = hash('sha256', `${entity.length}:${entity}${key}`, 'base64url')
+  return `${tenant}/${FACT_STREAM}/${digest.slice(0, 24)}`
 }
 
 /** UTF-8 bytes of one line, without the line break. */

@@ -96,13 +96,14 @@ export async function queryFacts(
     if (waiting !== undefined) await waiting
   }
   const last = taken.ranks.at(-1)
+  const hasMore = query.isCounted !== false && taken.matched > rows.length
   return {
     rows,
     hydrated: taken.hydrated,
     matched: taken.matched,
     filteredBelowThreshold: belowFloor(),
     totalTokens: taken.totalTokens,
-    ...(last !== undefined && taken.matched > rows.length && { next: { now, limit, ...last } }),
+    ...(hasMore && last !== undefined && { next: { now, limit, ...last } }),
   }
 }
 
@@ -119,13 +120,22 @@ async function substringLane(asked: Asked, floor: number): Promise<Lane> {
   let below = 0
   let isCounting = true
   return {
-    scan: async (offer) => {
-      await visit((row) => {
-        const confidence = asked.confidence(row)
-        if (confidence === undefined) return
-        if (confidence >= floor) offer(confidence, table.storedAt.get(row), row)
-        else if (isCounting) below++
-      })
+    scan: async (offer, bar) => {
+      // Rows come newest first, and decay only lowers: a block of no more confidence than the bar
+      // holds nothing that would be taken.
+      const isHopeless = (block: number): boolean => {
+        const worst = bar()
+        return worst !== undefined && table.mostConfidence(block) <= worst.first
+      }
+      await visit(
+        (row) => {
+          const confidence = asked.confidence(row)
+          if (confidence === undefined) return
+          if (confidence >= floor) offer(confidence, table.storedAt.get(row), row)
+          else if (isCounting) below++
+        },
+        query.isCounted === false && table.isInTimeOrder ? isHopeless : undefined,
+      )
       isCounting = false
     },
     belowFloor: () => below,

@@ -30,8 +30,16 @@ export interface Taken {
   readonly matched: number
 }
 
-/** Offer every candidate once, in any order; greater numbers rank first, then the newer row. */
-export type Scan = (offer: (first: number, second: number, row: number) => void) => Promise<void>
+/**
+ * Offer every candidate once, in any order; greater numbers rank first, then the newer row.
+ *
+ * @param bar - The rank that a candidate must exceed to be taken now; when nothing is counted, others
+ *   need not be offered.
+ */
+export type Scan = (
+  offer: (first: number, second: number, row: number) => void,
+  bar: () => RowRank | undefined,
+) => Promise<void>
 
 const FIRST_WINDOW = 256
 const MAX_WINDOW = 16_384
@@ -59,11 +67,15 @@ export async function takeRanked(
   for (let isFirst = true; ; isFirst = false) {
     const top = new TopRows(window)
     const floor = ranked.at(-1) ?? cut.after
-    await scan((first, second, row) => {
-      if (floor !== undefined && (row === floor.row || isBetter(first, second, row, floor))) return
-      if (isFirst) matched++
-      if (top.wouldKeep(first, second, row)) top.add({ first, second, row })
-    })
+    await scan(
+      (first, second, row) => {
+        if (floor !== undefined && (row === floor.row || isBetter(first, second, row, floor)))
+          return
+        if (isFirst) matched++
+        if (top.wouldKeep(first, second, row)) top.add({ first, second, row })
+      },
+      () => top.bar,
+    )
     const found = top.sorted()
     ranked.push(...found)
     for (const { row } of found) costs.push(costOf(row))

@@ -171,20 +171,23 @@ export class TenantIndex {
     while (this.indexedRows < limit && this.held === undefined) {
       const row = this.indexedRows
       const start = table.valueStart(row)
-      await tokens.add(row, table.valueBuffer(row), start, start + table.valueBytes(row), pause)
-      await this.addName(row, pause)
+      const buffer = table.valueBuffer(row)
+      const long = tokens.add(row, buffer, start, start + table.valueBytes(row), pause)
+      if (long !== undefined) await long
+      this.addNames(row, pause)
       this.indexedRows = row + 1
       const waiting = pause()
       if (waiting !== undefined) await waiting
     }
   }
 
-  private async addName(row: number, pause: Pause): Promise<void> {
+  /** Names are too short to wait for. */
+  private addNames(row: number, pause: Pause): void {
     const { table, tokens } = this
     const { keys, entities } = table
     const key = table.keyOf.get(row)
     const keyStart = keys.startOf(key)
-    await tokens.add(row, keys.bufferOf(key), keyStart, keyStart + keys.lengthOf(key), pause)
+    tokens.add(row, keys.bufferOf(key), keyStart, keyStart + keys.lengthOf(key), pause)
     const entity = table.entityOf.get(row)
     let start = entities.startOf(entity)
     const end = start + entities.lengthOf(entity)
@@ -192,6 +195,6 @@ export class TenantIndex {
       const own = splitPrivateEntity(entities.text(entity))?.entity ?? ''
       start = end - Buffer.byteLength(own)
     }
-    await tokens.add(row, entities.bufferOf(entity), start, end, pause)
+    tokens.add(row, entities.bufferOf(entity), start, end, pause)
   }
 }

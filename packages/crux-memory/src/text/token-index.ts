@@ -12,6 +12,8 @@ const GRAM = 3
 const PAD = 0xff
 /** Longer tokens are looked through one by one: their grams would say little and cost much. */
 const MAX_GRAM_TOKEN_BYTES = 8192
+/** Longer texts are added in pieces. */
+const LONG_TEXT_BYTES = 16 * 1024
 
 /**
  * Finds the rows whose text holds a term as a substring.
@@ -48,31 +50,50 @@ export class TokenIndex {
    * spans.
    *
    * @param bytes - `bytes[start..end)` is the text in UTF-8, in any letter case.
+   * @returns A promise where the text is so long that others must have their turn before it is done.
    */
-  async add(row: number, bytes: Buffer, start: number, end: number, pause: Pause): Promise<void> {
+  add(
+    row: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    pause: Pause,
+  ): Promise<void> | undefined {
     const length = this.fold(bytes, start, end)
+    if (length > LONG_TEXT_BYTES) return this.addLong(row, length, pause)
+    this.addTokens(row, 0, length, length)
+    return undefined
+  }
+
+  private async addLong(row: number, length: number, pause: Pause): Promise<void> {
+    for (let at = 0; at < length; ) {
+      at = this.addTokens(row, at, Math.min(at + LONG_TEXT_BYTES, length), length)
+      await pause()
+    }
+  }
+
+  /**
+   * Add the tokens of the folded text that start in `from..to`.
+   *
+   * @param from - Start of a token, or of white space.
+   * @returns Where the next token may start.
+   */
+  private addTokens(row: number, from: number, to: number, length: number): number {
     const text = this.folded
-    let tokenStart = 0
-    let at = 0
-    let sincePause = 0
+    let tokenStart = from
+    let at = from
     while (at <= length) {
       const gap = at === length ? 1 : whiteSpaceAt(text, at, length)
       if (gap === 0) {
         at++
         continue
       }
-      if (at > tokenStart) {
-        this.addToken(row, text, tokenStart, at)
-        sincePause += at - tokenStart
-      }
+      if (at > tokenStart) this.addToken(row, text, tokenStart, at)
       at += gap
       tokenStart = at
-      if (sincePause > 4096) {
-        sincePause = 0
-        const waiting = pause()
-        if (waiting !== undefined) await waiting
-      }
+      if (at >= to) break
     }
+    return at
   }
 
   /**

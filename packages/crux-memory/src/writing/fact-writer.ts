@@ -64,8 +64,8 @@ export class FactWriter {
     extend?: (result: StoreFactResult) => readonly JournalRecord[],
   ): Promise<StoreFactResult> {
     this.requireOpen()
-    const { storedEntity, change } = planStore(this.storing, caller, input)
-    return this.submit(caller.tenant, storedEntity, input.key, {
+    const { chainKey: key, storedEntity, change } = planStore(this.storing, caller, input)
+    return this.lanes.submit(key, this.chainState(caller.tenant, storedEntity, input.key), {
       ...change,
       plan(head) {
         const plan = change.plan(head)

@@ -130,6 +130,11 @@ function toFactQuery(args: Arguments, budget: CallBudget, call: CallContext): Fa
     topK: args.top_k,
     includeSuperseded: args.include_superseded,
     match: args.match,
+    // Numbers are given with a budget, a floor or a cursor only.
+    isCounted:
+      budget.applied !== undefined ||
+      args.min_effective_confidence !== undefined ||
+      args.cursor !== undefined,
     ...(args.query === undefined ? {} : { query: args.query }),
     ...(args.entity === undefined ? {} : { entity: args.entity }),
     ...(args.entity_prefix === undefined ? {} : { entityPrefix: args.entity_prefix }),
