@@ -34,9 +34,9 @@ export interface ImportReport {
 
 /** Most problems that are named. */
 const MAX_PROBLEMS = 1000
-/** Lines and bytes that are taken in side by side. */
-const BATCH_LINES = 256
-const BATCH_BYTES = 4 * 1024 * 1024
+/** Lines and bytes that are taken in side by side: as much as is planned within a few milliseconds. */
+const BATCH_LINES = 128
+const BATCH_BYTES = 1024 * 1024
 
 const time = z.string().transform((text, context) => {
   const ms = parseTime(text)

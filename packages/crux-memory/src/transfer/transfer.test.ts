@@ -91,6 +91,20 @@ describe('exportFacts', () => {
     }
   })
 
+  it('never gives a value that was forgotten, and an import does not bring it back', async () => {
+    const { store } = await openStore()
+    const item = { sourceId: 's', entity: 'e', key: 'k', value: 'gone for good' }
+    await store.importFact(anna, item)
+    await store.importFact(anna, { ...item, sourceId: 't', key: 'l', value: 'kept' })
+    const scope = { type: 'key_glob', value: 'k' } as const
+    const { confirm } = await store.forgetting.preview(anna, { scope })
+    await store.forgetting.forget(anna, { scope, reason: 'asked to', confirm })
+    expect(values(await exported(store, anna))).toEqual(['kept'])
+    expect(values(await exported(store, ANONYMOUS, { all: true }))).toEqual(['kept'])
+    expect(await store.importFact(anna, item)).toMatchObject({ status: 'unchanged' })
+    expect(values(await exported(store, anna))).toEqual(['kept'])
+  })
+
   it('leaves later writes to a later export', async () => {
     const { store } = await openFilled()
     const seen: string[] = []
