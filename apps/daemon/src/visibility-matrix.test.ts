@@ -258,6 +258,8 @@ const OTHER_ROUTES = [
   'POST /v1/legal-holds',
   'DELETE /v1/legal-holds/{holdId}',
   'POST /v1/memory/consolidations/{factId}/undo',
+  // Numbers over facts that everybody in the tenant sees.
+  'POST /v1/facts/aggregate',
   'PUT /v1/facts',
   'DELETE /v1/facts/{factId}',
   'POST /v1/memory/import',

@@ -124,6 +124,40 @@ export interface FactView {
   readonly matched: number
 }
 
+export interface AggregateQuery {
+  /** How many, the sum of first numbers, how many different values, or newest number less an older one. */
+  readonly op: 'count' | 'sum_numeric' | 'distinct' | 'temporal_diff'
+  /** Exact; `temporal_diff` needs it. */
+  readonly entity?: string
+  /** Exact; `temporal_diff` needs it. */
+  readonly key?: string
+  /** Occurs in the value as it stands, in either letter case. */
+  readonly query?: string
+  /** Milliseconds since 1970-01-01 UTC: world time, and for `temporal_diff` the time of the older version. */
+  readonly asOf?: number
+  /** Tokens of the values to look at, by id; at least one is. */
+  readonly tokenBudget?: number
+}
+
+export interface FactAggregate {
+  readonly op: AggregateQuery['op']
+  /** Facts that were taken into account; with `temporal_diff` versions. */
+  readonly matched: number
+  /** Null when there is no number to compare. */
+  readonly value: number | null
+  readonly tokensScanned: number
+  /** The budget left facts out. */
+  readonly isTruncated: boolean
+}
+
+/** Which versions of a history to give. */
+export interface HistoryPage {
+  /** Only versions above this one. */
+  readonly afterVersion?: number
+  /** Most versions. */
+  readonly limit?: number
+}
+
 export interface BootstrapQuery {
   /** Start of the entity, such as `__bootstrap__::` or `__bootstrap__::<topic>:`. */
   readonly entityPrefix: string
@@ -160,8 +194,15 @@ export interface FactStore extends FactTransfer {
   query(caller: Caller, query: FactQuery): Promise<FactPage>
   /** A live visible fact. */
   get(caller: Caller, factId: string): Promise<RankedFact | undefined>
-  /** All versions of one fact, deleted ones included, oldest first. */
-  history(caller: Caller, entity: string, key: string): Promise<readonly RankedFact[]>
+  /** Versions of one fact, deleted ones included, oldest first; all of them unless a page is asked for. */
+  history(
+    caller: Caller,
+    entity: string,
+    key: string,
+    page?: HistoryPage,
+  ): Promise<readonly RankedFact[]>
+  /** Count, add up or compare facts that are live, current and not private. */
+  aggregate(caller: Caller, query: AggregateQuery): Promise<FactAggregate>
   /** Names of visible entities with a live fact, sorted. */
   entities(caller: Caller): Promise<readonly string[]>
   /** Newest first, without reserved prefixes. */

@@ -23,14 +23,17 @@ export {
 export type { MemoryErrorCode } from './errors.js'
 export type { Fact, Freshness, HorizonClass } from './fact.js'
 export type {
+  AggregateQuery,
   BootstrapAnswer,
   BootstrapQuery,
+  FactAggregate,
   FactMatch,
   FactPage,
   FactQuery,
   FactScoreSpace,
   FactStore,
   FactView,
+  HistoryPage,
   PageMark,
   RankedFact,
   StoreFactInput,
@@ -84,6 +87,7 @@ export {
   type PrivacyPolicy,
   splitPrivateEntity,
 } from './privacy.js'
+export { AGGREGATE_OPS } from './recall/aggregate-facts.js'
 export { BOOTSTRAP_PREFIX, ENGRAM_PREFIX, GAPS_PREFIX } from './recall/bootstrap-facts.js'
 export type {
   Artefact,

@@ -27,6 +27,7 @@ import { RecallCounts } from './freshness/recall-counts.js'
 import { openLegalHolds } from './legal-holds/open-legal-holds.js'
 import { createMemoryPanel } from './panel/memory-panel.js'
 import { createPrivacyPolicy } from './privacy.js'
+import { aggregateFacts } from './recall/aggregate-facts.js'
 import { bootstrapFacts, systemFacts } from './recall/bootstrap-facts.js'
 import { listEntities } from './recall/list-entities.js'
 import { queryFacts } from './recall/query-facts.js'
@@ -205,9 +206,14 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
       return found && context.rankedFact(found.table, found.sight, found.row, clock.now())
     },
 
-    async history(caller, entity, key) {
+    async history(caller, entity, key, page) {
       requireOpen()
-      return factHistory(context, caller, entity, key)
+      return factHistory(context, caller, entity, key, page)
+    },
+
+    async aggregate(caller, query) {
+      requireOpen()
+      return aggregateFacts(context, caller, query)
     },
 
     async entities(caller) {

@@ -91,6 +91,13 @@ export class FactIdTable extends HashTable {
     return `f_${this.bytes.toString('hex')}`
   }
 
+  /** Two numbers by which rows stand in the order of their ids, those of another form first. */
+  order(row: number): readonly [number, number] {
+    const word = (at: number): number => this.words.get(row * ID_WORDS + at) >>> 0
+    // 52 bits each, which a double holds; the last 24 bits of a random id decide nothing.
+    return [word(0) * 2 ** 20 + (word(1) >>> 12), (word(1) & 0xfff) * 2 ** 32 + word(2)]
+  }
+
   /** The ids of the first `rows` rows but those in {@link others}. */
   part(name: string, rows: number): Part {
     const numbers = rows * ID_WORDS

@@ -163,7 +163,7 @@ export function createMemoryPanel(context: RecallContext, writer: FactWriter): M
           { data: { entity, prefix: reserved } },
         )
       }
-      return { entity, key, versions: factHistory(context, owner, entity, key) }
+      return { entity, key, versions: await factHistory(context, owner, entity, key) }
     },
 
     async acknowledge(caller, used) {

@@ -4,6 +4,7 @@ import { openApiDocument } from '../openapi.js'
 import { defineRoute, type Route } from '../route.js'
 import { adminRoutes } from './admin.js'
 import { consolidationRoutes } from './consolidations.js'
+import { factAggregateRoutes } from './fact-aggregate.js'
 import { factRoutes } from './facts.js'
 import { forgetRoutes } from './forgets.js'
 import { ingestRoutes } from './ingest.js'
@@ -20,6 +21,7 @@ export function allRoutes(
   const routes: Route[] = [
     ...probeRoutes(dependencies, inflight),
     ...factRoutes(dependencies),
+    ...factAggregateRoutes(dependencies),
     ...forgetRoutes(dependencies),
     ...legalHoldRoutes(dependencies),
     ...memoryTransferRoutes(dependencies),
