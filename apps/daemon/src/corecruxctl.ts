@@ -1,9 +1,13 @@
 import { CruxError } from 'crux-types'
 import yargs from 'yargs'
 import { addBenches } from './cli/commands/bench-commands.js'
+import { addConsolidationCommands } from './cli/commands/consolidation-commands.js'
 import { addDaemonCommands } from './cli/commands/daemon-commands.js'
+import { addForgetCommands } from './cli/commands/forget-commands.js'
 import { addIngest } from './cli/commands/ingest-command.js'
+import { addLegalHoldCommands } from './cli/commands/legal-hold-commands.js'
 import { addMemoryCommands } from './cli/commands/memory-commands.js'
+import { addTransfer } from './cli/commands/transfer-commands.js'
 import { createContext } from './cli/context.js'
 import { loadClientSettings } from './config/load.js'
 import type { ProcessLike } from './corecruxd.js'
@@ -72,7 +76,16 @@ async function run(proc: ProcessLike, signal: AbortSignal): Promise<number> {
       describe: 'Bearer token',
     })
     .option('json', { type: 'boolean', default: false, describe: 'Print one line of JSON' })
-  const commands = [addIngest, addMemoryCommands, addDaemonCommands, addBenches]
+  const commands = [
+    addIngest,
+    addMemoryCommands,
+    addTransfer,
+    addForgetCommands,
+    addConsolidationCommands,
+    addLegalHoldCommands,
+    addDaemonCommands,
+    addBenches,
+  ]
   await commands
     .reduce((withCommands, add) => add(withCommands, context), parser)
     .completion('completion', 'Print a completion script for bash or zsh')

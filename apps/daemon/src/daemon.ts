@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { type McpServer, type Services, startMcpServer } from 'crux-mcp'
+import { type McpServer, type Services, startMcpServer, tools } from 'crux-mcp'
 import { loadHashes } from 'crux-segment'
 import { openDataDirectory } from 'crux-storage'
 import { ANONYMOUS, type Clock, CruxError, messageOf } from 'crux-types'
@@ -8,7 +8,10 @@ import { chooseEmbedder } from './compose/embedders.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
-import { createSnapshotPlan } from './compose/snapshots.js'
+import { startPurging } from './compose/purge.js'
+import { startSeeding } from './compose/seeding.js'
+import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
+import { factUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
 import { type HttpListener, listenError, listenHttp } from './http/listener.js'
@@ -101,6 +104,9 @@ async function start(
     get semanticProfile() {
       return embedders.profile()
     },
+    get substrate() {
+      return opened().substrate
+    },
   }
   const isReady = (): boolean => stores !== undefined
   const health = createHealth({
@@ -159,17 +165,28 @@ async function start(
         isReady,
         log,
         metrics: metrics.mcp,
-        features: { memoryPanel: config.featureMemoryPanel },
+        budgets: {
+          defaultTokens: config.defaultTokenBudget,
+          maxTokens: config.maxTokenBudget,
+        },
+        features: {
+          memoryPanel: config.featureMemoryPanel,
+          freshness: config.featureFreshness,
+          consolidation: config.featureConsolidation,
+          scopedForget: config.featureScopedForget,
+          memoryAck: config.featureMemoryAck,
+          artefacts: config.featureArtefacts,
+          engrams: config.featureEngramMcp,
+          reuseCheck: config.featureReuseCheck,
+          auditEnvelope: config.featureAuditEnvelope,
+        },
       })
     : undefined
   if (mcp !== undefined) onClose(() => mcp.close())
   await directory.setHttpPort(http.port)
 
-  const snapshots = createSnapshotPlan(
-    (stream) =>
-      stream === 'facts' ? stores?.facts : stream === 'sessions' ? stores?.sessions : undefined,
-    log,
-  )
+  let byStream: ReadonlyMap<string, Snapshotting> | undefined
+  const snapshots = createSnapshotPlan((stream) => byStream?.get(stream), log)
   const openedStores = await openStores({
     config,
     clock,
@@ -194,12 +211,24 @@ async function start(
     },
   })
   stores = openedStores
+  byStream = snapshotStores(openedStores)
   const reaper = setInterval(() => {
     openedStores.sessions
       .reap()
       .catch((error: unknown) => log.warn({ err: error }, 'expired sessions were not removed'))
+    openedStores.substrate.artefacts
+      .reap()
+      .catch((error: unknown) => log.warn({ err: error }, 'expired artefacts were not removed'))
   }, REAP_EVERY_MS)
   reaper.unref()
+
+  const upkeep = startUpkeep(factUpkeep(config, openedStores.facts, log), clock, log)
+  onClose(() => upkeep.stop())
+  const purging = startPurging(openedStores.facts, log)
+  onClose(() => purging.stop())
+
+  const seeding = startSeeding(openedStores.facts, tools, clock, log)
+  onClose(() => seeding.stop())
 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {

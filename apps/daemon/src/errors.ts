@@ -8,6 +8,8 @@
  * - `BACKUP_UNSTABLE`: segments changed at every attempt to list them; ask again.
  * - `DAEMON_UNREACHABLE`: nothing answers at the daemon's address; `data.url`.
  * - `DAEMON_REFUSED`: the daemon answered an error; `data.status`, `data.problem`.
+ * - `EXPORT_BROKEN`: an export broke off time and again.
+ * - `NOT_CONFIRMED`: what cannot be undone was not confirmed on standard input; nothing was done.
  * - `INPUT_UNREADABLE`: a path to ingest does not exist or cannot be listed; `data.path`.
  */
 export type DaemonErrorCode =
@@ -18,6 +20,8 @@ export type DaemonErrorCode =
   | 'BACKUP_UNSTABLE'
   | 'DAEMON_UNREACHABLE'
   | 'DAEMON_REFUSED'
+  | 'EXPORT_BROKEN'
+  | 'NOT_CONFIRMED'
   | 'INPUT_UNREADABLE'
 
 /** Exit status of a start that was refused; `EX_CONFIG` of sysexits. */

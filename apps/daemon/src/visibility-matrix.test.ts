@@ -18,9 +18,18 @@ const STATES = {
   superseded: 'V-SUPERSEDED',
   current: 'V-CURRENT',
   deleted: 'V-DELETED',
+  forgotten: 'V-FORGOTTEN',
+  purged: 'V-PURGED',
   bootstrap: 'V-BOOTSTRAP',
   session: 'V-SESSION',
   document: 'V-DOCUMENT',
+  gap: 'V-GAP',
+  engram: 'V-ENGRAM',
+  entity: 'V-ENTITY',
+  deletedEntity: 'V-GONE',
+  capability: 'V-CAPABILITY',
+  edge: 'V-EDGE',
+  artefact: 'V-ARTEFACT',
   /** Stored over HTTP, in tenant `default`. */
   foreignTenant: 'V-DEFAULT',
   /** A document of tenant `other`. */
@@ -36,7 +45,16 @@ interface ReadPath {
   readonly sees: Readonly<Record<Reader, readonly State[]>>
 }
 
-const HISTORIES = ['shared', 'private', 'decisions::x', 'current', 'deleted', 'default']
+const HISTORIES = [
+  'shared',
+  'private',
+  'decisions::x',
+  'current',
+  'deleted',
+  'forgotten',
+  'purged',
+  'default',
+]
 
 async function readDocuments(
   tool: Tool,
@@ -56,6 +74,13 @@ async function readDocuments(
 const FINDERS = ['query', 'query_scan'].flatMap((finder) =>
   SEARCH_MODES.map((mode) => [finder, mode] as const),
 )
+const ENTITY_OF = { kind: 'thing', id: 'x' }
+const GONE = { kind: 'thing', id: 'gone' }
+/** Of the bytes of `STATES.artefact`: whoever has the bytes can tell it. */
+const ARTEFACT_ID = 'art_9f682f5515f9ebb2d2429dee92e698ed67bc408042fcdf0d5b2c3cef7ac5a202'
+const EDGE_OF = { from_kind: 'a', from_id: 'b', edge_kind: 'c', to_kind: 'd', to_id: 'e' }
+/** Both teammates of ann's tenant see it, nobody else. */
+const OF_TENANT = (...states: State[]) => ({ ann: states, bob: states, cyd: [] })
 
 const READ_PATHS: Readonly<Record<string, ReadPath>> = {
   query_facts: {
@@ -99,6 +124,18 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
       cyd: [],
     },
   },
+  memory_history: {
+    tools: ['memory_history'],
+    read: async (tool) => {
+      const texts = HISTORIES.map((entity) => tool('memory_history', { entity, key: 'k' }))
+      return (await Promise.all(texts)).join('\n')
+    },
+    sees: {
+      ann: ['shared', 'private', 'superseded', 'current', 'deleted'],
+      bob: ['shared', 'superseded', 'current', 'deleted'],
+      cyd: [],
+    },
+  },
   get_bootstrap: {
     tools: ['get_bootstrap'],
     read: (tool) => tool('get_bootstrap', { query: 'V-' }),
@@ -111,6 +148,56 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
       (await tool('get_session', { session_id: 'plan' })) +
       (await tool('get_session', { session_id: '__agent_session::ann::plan' })),
     sees: { ann: ['session'], bob: [], cyd: [] },
+  },
+  get_gaps: {
+    tools: ['get_gaps'],
+    read: (tool) => tool('get_gaps', { query: 'V-' }),
+    sees: OF_TENANT('gap'),
+  },
+  engram_resolve: {
+    tools: ['engram_resolve'],
+    read: async (tool) =>
+      (await tool('engram_resolve', {})) + (await tool('engram_resolve', { names: ['mine@v1'] })),
+    sees: OF_TENANT('engram'),
+  },
+  'entity_get and entity_list': {
+    tools: ['entity_get', 'entity_list'],
+    read: async (tool) => (await tool('entity_get', ENTITY_OF)) + (await tool('entity_list', {})),
+    sees: OF_TENANT('entity', 'capability'),
+  },
+  'deleted entities': {
+    tools: ['entity_get', 'entity_list', 'entity_history'],
+    read: async (tool) =>
+      (await tool('entity_get', { ...GONE, include_deleted: true })) +
+      (await tool('entity_list', { kind: 'thing', include_deleted: true })) +
+      (await tool('entity_history', GONE)),
+    sees: OF_TENANT('entity', 'deletedEntity'),
+  },
+  edges: {
+    tools: ['edge_get', 'edge_list'],
+    read: async (tool) =>
+      (await tool('edge_get', EDGE_OF)) + (await tool('edge_list', { include_deleted: true })),
+    sees: OF_TENANT('edge'),
+  },
+  'reuse_check of the own tenant and of the other': {
+    tools: ['reuse_check'],
+    read: async (tool) => {
+      const reports = ['work', 'other'].map((tenant_id) =>
+        tool('reuse_check', { tenant_id, description: 'a capability' }),
+      )
+      return (await Promise.all(reports)).join('\n')
+    },
+    sees: OF_TENANT('capability'),
+  },
+  artefacts: {
+    tools: ['artefact_get', 'artefact_list'],
+    read: async (tool) => {
+      const listed = await tool('artefact_list', {})
+      const read = await tool('artefact_get', { artefact_id: ARTEFACT_ID })
+      const [, content = ''] = /"content_base64":"([^"]*)"/.exec(read) ?? []
+      return listed + Buffer.from(content, 'base64').toString()
+    },
+    sees: { ann: ['artefact'], bob: [], cyd: [] },
   },
   ...Object.fromEntries(
     FINDERS.flatMap(([finder, mode]) => [
@@ -134,21 +221,59 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
   ),
 }
 
-/** Tools that give back no stored text; `list_entities` gives names and has a test of its own. */
-const OTHER_TOOLS = ['store_fact', 'delete_fact', 'save_session', 'list_entities']
+/**
+ * Tools that give back no stored text but what they were just given. `list_entities` gives names and
+ * has a test of its own; `memory_contradictions` gives facts that only an import brings about, and is
+ * held to who sees them where facts are kept.
+ */
+const OTHER_TOOLS = [
+  'memory_acknowledge_use',
+  'memory_forget',
+  'memory_forget_dry_run',
+  'memory_edit',
+  'memory_pin',
+  'memory_freshness',
+  'memory_sweep_candidates',
+  'memory_contradictions',
+  'memory_consolidate',
+  'memory_set_horizon',
+  'memory_reverify',
+  'store_fact',
+  'delete_fact',
+  'save_session',
+  'list_entities',
+  'entity_upsert',
+  'entity_delete',
+  'edge_upsert',
+  'edge_delete',
+  'kind_list',
+  'kind_get',
+  'artefact_put',
+]
 
 /** Routes that give back stored text. */
 const READ_ROUTES = [
   'GET /v1/facts',
   'GET /v1/facts/{factId}',
+  'GET /v1/memory/export',
+  'GET /v1/memory/forgets',
+  'GET /v1/legal-holds',
   'GET /v1/local/documents',
   'POST /v1/query/text-search',
   'POST /v1/query/text-search/expand',
   'GET /v1/admin/backup',
 ]
 const OTHER_ROUTES = [
+  'POST /v1/memory/forgets/{receiptId}/restore',
+  'POST /v1/memory/forgets/{receiptId}/purge',
+  'POST /v1/legal-holds',
+  'DELETE /v1/legal-holds/{holdId}',
+  'POST /v1/memory/consolidations/{factId}/undo',
+  // Numbers over facts that everybody in the tenant sees.
+  'POST /v1/facts/aggregate',
   'PUT /v1/facts',
   'DELETE /v1/facts/{factId}',
+  'POST /v1/memory/import',
   'POST /v1/local/ingest',
   'POST /v1/admin/companions/rebuild',
   'POST /v1/admin/companions/verify',
@@ -169,6 +294,9 @@ async function openFixture() {
     CORECRUXD_AUTH_MODE: 'dev_scopes',
     CRUX_AGENT_TOKENS: READERS.map((reader) => `${reader}:${token(reader)}`).join(','),
     CORECRUXD_AGENT_TENANTS: 'ann:work,bob:work,cyd:other',
+    CORECRUXD_FEATURE_ARTEFACTS: '1',
+    CORECRUXD_FEATURE_ENGRAM_MCP: '1',
+    CORECRUXD_FEATURE_REUSE_CHECK: '1',
   })
   const toolOf =
     (reader: Reader): Tool =>
@@ -189,7 +317,29 @@ async function openFixture() {
   await fact('__bootstrap__::pattern:x', STATES.bootstrap)
   const [deletedId] = /f_[0-9a-f]{32}/.exec(await fact('deleted', STATES.deleted)) ?? []
   expect(await ann('delete_fact', { fact_id: deletedId })).toContain('deleted fact')
+  await fact('forgotten', STATES.forgotten)
+  await fact('purged', STATES.purged)
+  const forget = (value: string): Promise<string> =>
+    ann('memory_forget', { scope: { type: 'entity_prefix', value }, reason: 'asked to' })
+  expect(await forget('forgotten')).toContain('1 facts soft-deleted')
+  const [receipt = ''] = /r_forget_[0-9a-f]{16}/.exec(await forget('purged')) ?? []
+  const purge = { now: true, confirm: receipt }
+  const ofWork = { ...ADMIN, 'x-corecrux-tenant-id': 'work' }
+  const done = await send(daemon, 'POST', `/v1/memory/forgets/${receipt}/purge`, purge, ofWork)
+  expect(done).toContain('purge_receipt_id')
   await ann('save_session', { session_id: 'plan', state: { note: STATES.session } })
+  await fact('__ops__::coverage:x', STATES.gap)
+  const engram = { name: 'mine', version: 'v1', intent_bucket: 'b', content: STATES.engram }
+  await fact('__engram__::mine', JSON.stringify(engram))
+  await ann('entity_upsert', { ...ENTITY_OF, payload: STATES.entity })
+  await ann('entity_upsert', { ...GONE, payload: STATES.deletedEntity })
+  await ann('entity_delete', GONE)
+  const capability = { id: 'c', name: STATES.capability, system: 's', maturity: 'built' }
+  await ann('entity_upsert', { kind: 'capability', id: 'c', payload: capability })
+  await ann('edge_upsert', { ...EDGE_OF, payload: STATES.edge })
+  const content_bytes_base64 = Buffer.from(STATES.artefact).toString('base64')
+  const artefact = await ann('artefact_put', { content_bytes_base64, mime_type: 'text/plain' })
+  expect(artefact).toContain(ARTEFACT_ID)
   await send(daemon, 'PUT', '/v1/facts', {
     entity: 'default',
     key: 'k',

@@ -7,6 +7,8 @@
  * - `LISTEN_FAILED`: the address cannot be bound; `data.host`, `data.port`, `data.reason` (such as `EADDRINUSE`).
  * - `JSON_INVALID`: bytes are not UTF-8 or not JSON; the message holds nothing of the input but single characters.
  * - `ARGUMENTS_INVALID`: a tool's arguments are missing or of the wrong form; the message is for the caller.
+ * - `CAPABILITY_DENIED`: this caller may not do it, or the operator switched it off; the message is for the caller.
+ * - `TOOL_DISABLED`: the operator switched the tool off, and it answers like one that does not exist; the message is for the caller.
  * - `CALL_TIMED_OUT`: a tool did not answer within its time limit; `data.tool`, `data.limitMs`.
  */
 export type McpErrorCode =
@@ -16,4 +18,6 @@ export type McpErrorCode =
   | 'LISTEN_FAILED'
   | 'JSON_INVALID'
   | 'ARGUMENTS_INVALID'
+  | 'CAPABILITY_DENIED'
+  | 'TOOL_DISABLED'
   | 'CALL_TIMED_OUT'

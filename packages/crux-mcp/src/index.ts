@@ -1,4 +1,5 @@
 export type { McpErrorCode } from './errors.js'
+export { DEFAULT_FEATURES, type Features } from './features.js'
 export {
   createAuthenticator,
   parseAgentTenants,
@@ -26,6 +27,7 @@ export {
   UPSTREAM_ERROR,
 } from './protocol/codes.js'
 export { type CoverageReport, reportCoverage } from './result/coverage-report.js'
+export type { BudgetLimits } from './result/token-budget.js'
 export { startMcpServer } from './server.js'
 export type {
   AgentCredential,

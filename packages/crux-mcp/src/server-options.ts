@@ -1,14 +1,17 @@
 import type { DocumentStore } from 'crux-documents'
-import type { FactStore } from 'crux-memory'
+import type { FactStore, Substrate } from 'crux-memory'
 import type { SemanticProfile } from 'crux-retrieval'
 import type { SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
+import type { Features } from './features.js'
+import type { BudgetLimits } from './result/token-budget.js'
 
 /** What tools work on. A tool asks for its part with `Pick<Services, …>`. */
 export interface Services {
   readonly facts: FactStore
   readonly documents: DocumentStore
   readonly sessions: SessionStore
+  readonly substrate: Substrate
   readonly clock: Clock
   /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none or it is not known yet. */
   readonly semanticProfile?: SemanticProfile | undefined
@@ -59,8 +62,9 @@ export interface McpServerOptions {
   readonly isReady: () => boolean
   readonly log: McpLog
   readonly metrics?: McpMetrics
-  /** Tool names switched off by configuration, with what a call of them answers. */
-  readonly features: { readonly memoryPanel: boolean }
+  readonly features: Features
+  /** What the operator says about token budgets; nothing when absent. */
+  readonly budgets?: BudgetLimits
   /** How long one tool call may take, in milliseconds; default 30,000. */
   readonly callTimeLimitMs?: number
   /** Time between comments that keep event streams open, in milliseconds; default 15,000. */

@@ -1,5 +1,6 @@
 import { ANONYMOUS } from 'crux-types'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { DEFAULT_FEATURES } from './features.js'
 import { startMcpServer } from './server.js'
 import { startTestServer, type TestServer } from './testing/test-server.js'
 
@@ -318,7 +319,7 @@ describe('startMcpServer', () => {
       allowedOrigins: [],
       maxBodyBytes: 1000,
       isReady: () => true,
-      features: { memoryPanel: true },
+      features: DEFAULT_FEATURES,
       log: { warn: () => undefined, info: () => undefined },
     })
     await expect(attempt).rejects.toMatchObject({

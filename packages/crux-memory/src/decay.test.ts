@@ -4,6 +4,7 @@ import {
   defaultHorizonClass,
   effectiveConfidence,
   freshnessAt,
+  horizonStretch,
   horizonsOf,
   parseHorizon,
 } from './decay.js'
@@ -96,5 +97,24 @@ describe('ageHours', () => {
     expect(ageHours(1000, 1000 + HOUR_MS - 1)).toBe(0)
     expect(ageHours(1000, 1000 + HOUR_MS)).toBe(1)
     expect(ageHours(5000, 1000)).toBe(0)
+  })
+})
+
+describe('horizonStretch', () => {
+  it('grows with the logarithm of the recalls, from 1 to 4', () => {
+    expect(horizonStretch(0)).toBe(1)
+    expect(horizonStretch(1)).toBeCloseTo(1.1733, 4)
+    expect(horizonStretch(100)).toBeCloseTo(2.1538, 4)
+    expect(horizonStretch(162_753)).toBeLessThan(4)
+    expect(horizonStretch(162_755)).toBe(4)
+    expect(horizonStretch(10_000_000)).toBe(4)
+  })
+
+  it('moves the end of a horizon to a whole millisecond', () => {
+    const horizons = horizonsOf()
+    const end = Math.trunc(24 * HOUR_MS * horizonStretch(3))
+    expect(freshnessAt(horizons, 'volatile', 1, 1 + end, 3)).toBe('fresh')
+    expect(freshnessAt(horizons, 'volatile', 1, 2 + end, 3)).toBe('stale')
+    expect(freshnessAt(horizons, 'none', 1, 2 + end, 3)).toBe('fresh')
   })
 })

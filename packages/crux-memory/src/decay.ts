@@ -57,21 +57,37 @@ export function parseHorizon(text: string): HorizonClass {
   return days !== null && Number(days[0]) <= DAYS_STILL_VOLATILE ? 'volatile' : 'medium'
 }
 
+const MOST_STRETCH = 4
+
+/**
+ * How many times longer a fact stays fresh that was recalled often: one and a quarter of the natural
+ * logarithm of the recalls, at most 4.
+ *
+ * @param recalls - Whole number from 0, which gives 1.
+ */
+export function horizonStretch(recalls: number): number {
+  return Math.min(Math.max(1 + 0.25 * Math.log(1 + recalls), 1), MOST_STRETCH)
+}
+
 /**
  * Whether a fact is within its horizon; exactly at its end it still is.
  *
  * @param anchor - When it was last verified, else stored; milliseconds since 1970-01-01 UTC.
  * @param now - Milliseconds since 1970-01-01 UTC.
+ * @param recalls - How often it was recalled, where that counts.
  */
 export function freshnessAt(
   horizons: Horizons,
   horizonClass: HorizonClass,
   anchor: number,
   now: number,
+  recalls = 0,
 ): Freshness {
   if (horizonClass === 'none') return 'fresh'
   if (!(anchor > 0 && now > 0 && anchor <= now)) return 'unknown'
-  return now - anchor > horizons[horizonClass] ? 'stale' : 'fresh'
+  const horizon = horizons[horizonClass]
+  const end = recalls === 0 ? horizon : Math.trunc(horizon * horizonStretch(recalls))
+  return now - anchor > end ? 'stale' : 'fresh'
 }
 
 /** Confidence after decay: halved once when stale, never written back. */

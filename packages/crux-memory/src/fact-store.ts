@@ -1,5 +1,12 @@
 import type { Caller } from 'crux-types'
+import type { CandidateFacts } from './candidates/candidate-facts.js'
+import type { Consolidations } from './consolidation/consolidation.js'
 import type { Fact, Freshness, HorizonClass } from './fact.js'
+import type { ForgettingStore } from './forgetting/forgetting-store.js'
+import type { FactFreshness } from './freshness/fact-freshness.js'
+import type { LegalHoldStore } from './legal-holds/legal-hold-store.js'
+import type { MemoryPanel } from './panel/memory-panel.js'
+import type { FactTransfer } from './transfer/fact-transfer.js'
 
 export interface StoreFactInput {
   /** At most 4 KiB of UTF-8, no control characters. */
@@ -31,16 +38,24 @@ export interface StoreFactResult {
 }
 
 export interface FactQuery {
-  /** Words; a fact matches when any of them is a substring of its value, key or visible entity. Blank matches nothing, absent all. */
+  /** Words, for `match`; blank matches nothing, absent all. */
   readonly query?: string
+  /** How words match and rank; `substring` unless given. */
+  readonly match?: FactMatch
   /** Exact stored or visible entity. */
   readonly entity?: string
   /** Start of the stored or visible entity. */
   readonly entityPrefix?: string
   /** Most rows when there is no budget; default 10. */
   readonly topK?: number
-  /** Tokens; then `topK` does not apply. */
+  /** Tokens; then `topK` does not apply, unless `isCapped`. */
   readonly tokenBudget?: number
+  /** The budget has the best `topK` rows only, as when the caller did not ask for it. Default false. */
+  readonly isCapped?: boolean
+  /** False when `matched` and `filteredBelowThreshold` may be too low and `next` absent, which finds sooner. Default true. */
+  readonly isCounted?: boolean
+  /** Go on after a page of an equal query. */
+  readonly after?: PageMark
   /** `tiered` keeps rows that do not fit as pointers of 40 tokens; `drop` (default) leaves them out. Only with a budget. */
   readonly overflow?: 'drop' | 'tiered'
   /** 0..1. */
@@ -48,6 +63,30 @@ export interface FactQuery {
   readonly includeSuperseded?: boolean
   /** World time, milliseconds since 1970-01-01 UTC. */
   readonly asOf?: number
+}
+
+/**
+ * How the words of a query match and rank.
+ *
+ * - `substring`: any word occurs letter for letter, in either case; by confidence after decay.
+ * - `ranked`: any stemmed word occurs; by BM25, with the statistics of what the caller sees, times
+ *   confidence after decay.
+ * - `hybrid`: both, by the sum of 1 / (60 + rank) over the best 1,000 of each.
+ */
+export type FactMatch = 'substring' | 'ranked' | 'hybrid'
+
+/** What a score means: BM25 times confidence, or the sum of reciprocal ranks. */
+export type FactScoreSpace = 'bm25_confidence' | 'reciprocal_rank'
+
+/** Where a page ended, so that the next one can go on; plain numbers. */
+export interface PageMark {
+  /** Time at which confidences are taken, milliseconds since 1970-01-01 UTC. */
+  readonly now: number
+  /** Versions stored later are left out. */
+  readonly limit: number
+  readonly first: number
+  readonly second: number
+  readonly row: number
 }
 
 /** A fact as one caller sees it now. */
@@ -60,17 +99,22 @@ export interface RankedFact {
   readonly freshness: Freshness
   /** Whole hours since it was verified or stored. */
   readonly ageHours: number
+  /** Higher is better; comparable within one answer only. Absent with `substring`. */
+  readonly score?: number
+  readonly scoreSpace?: FactScoreSpace
 }
 
 export interface FactPage {
   /** Best first; with `overflow: 'tiered'` the first `hydrated` in full, the others as pointers. */
   readonly rows: readonly RankedFact[]
   readonly hydrated: number
-  /** Facts that matched and passed the floor. */
+  /** Facts that matched and passed the floor, after `after`; what `isCapped` cut off does not count. */
   readonly matched: number
   readonly filteredBelowThreshold: number
   /** Tokens of the hydrated rows. */
   readonly totalTokens: number
+  /** Where to go on; undefined when nothing is left or nothing was counted. */
+  readonly next?: PageMark
 }
 
 export interface FactView {
@@ -80,8 +124,42 @@ export interface FactView {
   readonly matched: number
 }
 
+export interface AggregateQuery {
+  /** How many, the sum of first numbers, how many different values, or newest number less an older one. */
+  readonly op: 'count' | 'sum_numeric' | 'distinct' | 'temporal_diff'
+  /** Exact; `temporal_diff` needs it. */
+  readonly entity?: string
+  /** Exact; `temporal_diff` needs it. */
+  readonly key?: string
+  /** Occurs in the value as it stands, in either letter case. */
+  readonly query?: string
+  /** Milliseconds since 1970-01-01 UTC: world time, and for `temporal_diff` the time of the older version. */
+  readonly asOf?: number
+  /** Tokens of the values to look at, by id; at least one is. */
+  readonly tokenBudget?: number
+}
+
+export interface FactAggregate {
+  readonly op: AggregateQuery['op']
+  /** Facts that were taken into account; with `temporal_diff` versions. */
+  readonly matched: number
+  /** Null when there is no number to compare. */
+  readonly value: number | null
+  readonly tokensScanned: number
+  /** The budget left facts out. */
+  readonly isTruncated: boolean
+}
+
+/** Which versions of a history to give. */
+export interface HistoryPage {
+  /** Only versions above this one. */
+  readonly afterVersion?: number
+  /** Most versions. */
+  readonly limit?: number
+}
+
 export interface BootstrapQuery {
-  /** Start of the entity, `__bootstrap__::` or `__bootstrap__::<topic>:`. */
+  /** Start of the entity, such as `__bootstrap__::` or `__bootstrap__::<topic>:`. */
   readonly entityPrefix: string
   readonly query?: string
   /** Most facts; default 100. */
@@ -102,7 +180,7 @@ export interface BootstrapAnswer {
  *
  * Writes resolve when durable. @throws {CruxError} see `MemoryErrorCode`, and the journal's codes.
  */
-export interface FactStore {
+export interface FactStore extends FactTransfer {
   store(caller: Caller, input: StoreFactInput): Promise<StoreFactResult>
   /** False when no visible live fact has that id. */
   delete(caller: Caller, factId: string): Promise<boolean>
@@ -116,8 +194,15 @@ export interface FactStore {
   query(caller: Caller, query: FactQuery): Promise<FactPage>
   /** A live visible fact. */
   get(caller: Caller, factId: string): Promise<RankedFact | undefined>
-  /** All versions of one fact, deleted ones included, oldest first. */
-  history(caller: Caller, entity: string, key: string): Promise<readonly RankedFact[]>
+  /** Versions of one fact, deleted ones included, oldest first; all of them unless a page is asked for. */
+  history(
+    caller: Caller,
+    entity: string,
+    key: string,
+    page?: HistoryPage,
+  ): Promise<readonly RankedFact[]>
+  /** Count, add up or compare facts that are live, current and not private. */
+  aggregate(caller: Caller, query: AggregateQuery): Promise<FactAggregate>
   /** Names of visible entities with a live fact, sorted. */
   entities(caller: Caller): Promise<readonly string[]>
   /** Newest first, without reserved prefixes. */
@@ -127,8 +212,25 @@ export interface FactStore {
   ): Promise<FactView>
   /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
+  /** Gaps (`__ops__::coverage`) or engrams (`__engram__::`) of the caller's tenant, whatever their private flag. */
+  systemRecords(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
+  /** Correct, pin, look back, say what was used. */
+  readonly panel: MemoryPanel
+  /** How fresh facts are, and what changes it. */
+  readonly freshness: FactFreshness
+  /** Contradictions, and one fact in the place of several. */
+  readonly consolidations: Consolidations
+  /** Facts that were proposed, for operators to review. */
+  readonly candidates: CandidateFacts
+  readonly forgetting: ForgettingStore
+  readonly legalHolds: LegalHoldStore
   /** Numbers for status and metrics. */
-  stats(): { readonly live: number; readonly versions: number }
+  stats(): {
+    readonly live: number
+    readonly versions: number
+    /** Versions whose words are indexed; recall looks at the others one by one. */
+    readonly indexed: number
+  }
   /** Keep the state, so that a start need not replay everything. */
   snapshot(): Promise<void>
   close(): Promise<void>

@@ -42,6 +42,8 @@ export interface Fact {
   readonly valid_to?: string
   /** True on bootstrap knowledge that the daemon itself stored; `bootstrap` shows it in every tenant. */
   readonly seeded?: boolean
+  /** True when it was forgotten: `value` is then `[forgotten]` to readers and empty in the journal. */
+  readonly forgotten?: boolean
   readonly access_count?: number
   readonly last_accessed_at?: string
 }

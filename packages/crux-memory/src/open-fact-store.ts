@@ -1,31 +1,43 @@
+import { randomBytes } from 'node:crypto'
 import type { Embedder } from 'crux-retrieval'
 import type { Journal } from 'crux-storage'
 import {
-  type Caller,
   type Clock,
   CruxError,
+  hasCode,
   type IdSource,
-  requireWriter,
+  messageOf,
   toStoredTime,
   uuidHex,
 } from 'crux-types'
+import { createCandidateFacts } from './candidates/candidate-facts.js'
+import { createConsolidations } from './consolidation/consolidation.js'
 import { horizonsOf } from './decay.js'
 import type { MemoryErrorCode } from './errors.js'
 import type { FactStore } from './fact-store.js'
 import { FactProjection } from './facts/fact-projection.js'
-import { NONE } from './facts/fact-table.js'
-import { chainKey, encodeFactLine, FACT_STREAM, type FactLine } from './facts/journal-line.js'
+import { FACT_STREAM } from './facts/journal-line.js'
 import { readFactSnapshot, writeFactSnapshot } from './facts/snapshot.js'
+import type { PurgeFailpoint } from './forgetting/eraser.js'
+import { ErasureLane } from './forgetting/erasure-lane.js'
+import type { ErasableCopies } from './forgetting/forgetting-store.js'
+import { openForgetting } from './forgetting/open-forgetting.js'
+import { createFactFreshness } from './freshness/fact-freshness.js'
+import { RecallCounts } from './freshness/recall-counts.js'
+import { openLegalHolds } from './legal-holds/open-legal-holds.js'
+import { createMemoryPanel } from './panel/memory-panel.js'
 import { createPrivacyPolicy } from './privacy.js'
-import { bootstrapFacts } from './recall/bootstrap-facts.js'
+import { aggregateFacts } from './recall/aggregate-facts.js'
+import { bootstrapFacts, systemFacts } from './recall/bootstrap-facts.js'
 import { listEntities } from './recall/list-entities.js'
 import { queryFacts } from './recall/query-facts.js'
 import { RecallContext } from './recall/recall-context.js'
-import { Sight } from './recall/sight.js'
 import { VectorCache } from './recall/vector-cache.js'
 import { factHistory, viewFacts } from './recall/view-facts.js'
-import { ChainLanes, type ChainState } from './writing/chain-lanes.js'
-import { planStore } from './writing/store-fact.js'
+import { exportFacts } from './transfer/export-facts.js'
+import { type FactsUnderway, importFact } from './transfer/import-fact.js'
+import { restoreFacts } from './transfer/restore-facts.js'
+import { FactWriter } from './writing/fact-writer.js'
 
 export interface FactStoreOptions {
   readonly journal: Journal
@@ -43,12 +55,27 @@ export interface FactStoreOptions {
     readonly mediumDays: number
     readonly stableDays: number
   }
+  /** Facts that are recalled often stay fresh longer, until the next start; default false. */
+  readonly countRecalls?: boolean
   /** Ranks bootstrap knowledge; null or absent: by words. */
   readonly embedder?: Embedder | null
+  /** How values are forgotten. */
+  readonly forgetting?: {
+    /** Secret of the data directory, at least 16 bytes: what was shown before a restart can be confirmed after it. Random unless given. */
+    readonly confirmKey?: Uint8Array
+    /** Days in which a forgetting can be undone; 7 unless given, at least 1. */
+    readonly windowDays?: number
+    /** Other stores that hold copies of facts; asked for at each use. */
+    readonly copies?: () => readonly ErasableCopies[]
+    /** Called at each named step of an erasure, for crash tests. */
+    readonly failpoint?: (name: PurgeFailpoint) => void
+  }
   /** Told of journal lines that were skipped, and of an embedder that failed; without stored text. */
   readonly onWarning?: (message: string) => void
 }
 
+/** Days in which a forgetting can be undone, when nothing is configured. */
+const DEFAULT_WINDOW_DAYS = 7
 const MAX_DATE_MS = 8_640_000_000_000_000
 
 /**
@@ -67,22 +94,62 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   const projection = new FactProjection(policy, onWarning, (table) => {
     if (isReplayed) context.indexInBackground(table, following.signal)
   })
-  const context = new RecallContext(projection, clock, horizonsOf(options.decay))
-  const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
-  const lanes = new ChainLanes(journal, (position) => projection.reached(position))
-  const storing = {
+  const context = new RecallContext(
     projection,
-    policy,
     clock,
-    ids: options.ids ?? uuidHex,
-    lastStoredAt: new Map<string, number>(),
-  }
+    horizonsOf(options.decay),
+    options.countRecalls === true ? new RecallCounts() : undefined,
+  )
+  const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
   let isClosed = false
+  const requireOpen = (): void => {
+    if (!isClosed) return
+    throw new CruxError<MemoryErrorCode>('FACT_STORE_CLOSED', 'the fact store is closed')
+  }
+  const writer = new FactWriter(
+    journal,
+    {
+      projection,
+      policy,
+      clock,
+      ids: options.ids ?? uuidHex,
+      lastStoredAt: new Map<string, number>(),
+    },
+    requireOpen,
+  )
+
+  const lane = new ErasureLane(journal, projection)
+  const ids = options.ids ?? uuidHex
+  const forgetting = openForgetting({
+    journal,
+    projection,
+    context,
+    lane,
+    clock,
+    confirmKey: options.forgetting?.confirmKey ?? randomBytes(32),
+    windowDays: Math.max(options.forgetting?.windowDays ?? DEFAULT_WINDOW_DAYS, 1),
+    copies: options.forgetting?.copies ?? (() => []),
+    requireOpen,
+    failpoint: options.forgetting?.failpoint ?? (() => {}),
+  })
+
+  const importsUnderway: FactsUnderway = new Map()
 
   const snapshot = await journal.loadSnapshot(FACT_STREAM)
   if (snapshot !== undefined) {
-    await readFactSnapshot(projection, snapshot.state, onWarning)
-    projection.applied = snapshot.at
+    try {
+      await readFactSnapshot(
+        projection,
+        snapshot.state,
+        (table, index) => context.adopt(table, index),
+        onWarning,
+      )
+      projection.applied = snapshot.at
+    } catch (error) {
+      if (!hasCode(error, 'SNAPSHOT_UNREADABLE')) throw error
+      onWarning(`${messageOf(error)}; the journal is replayed instead`)
+      projection.clear()
+    }
   }
   await journal.follow(
     FACT_STREAM,
@@ -93,93 +160,39 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   isReplayed = true
   for (const table of projection.allTables()) context.indexInBackground(table, following.signal)
 
-  const requireOpen = (): void => {
-    if (!isClosed) return
-    throw new CruxError<MemoryErrorCode>('FACT_STORE_CLOSED', 'the fact store is closed')
-  }
-
-  const chainState = (tenant: string, storedEntity: string, key: string): ChainState => {
-    const chain = (): { table: ReturnType<typeof projection.table>; chain: number } => {
-      const table = projection.table(tenant)
-      return { table, chain: table?.findChain(storedEntity, key) ?? NONE }
-    }
-    return {
-      head() {
-        const { table, chain: found } = chain()
-        if (table === undefined || found === NONE) return { factId: undefined, version: 0 }
-        const row = table.newestLive(found)
-        if (row === NONE) return { factId: undefined, version: 0 }
-        return { factId: table.ids.id(row), version: table.version.get(row) }
-      },
-      position() {
-        const { table, chain: found } = chain()
-        return table === undefined || found === NONE ? 0 : table.chainPosition(found)
-      },
-    }
-  }
-
-  /** Change a fact that the caller sees, in the lane of its chain; false when there is none. */
-  const changeFact = async (
-    caller: Caller,
-    factId: string,
-    options: { liveOnly: boolean; line: (now: string) => FactLine },
-  ): Promise<boolean> => {
-    requireOpen()
-    requireWriter(caller)
-    const isThere = (): boolean => {
-      const table = projection.table(caller.tenant)
-      const row = table?.ids.find(factId) ?? NONE
-      if (table === undefined || row === NONE) return false
-      if (options.liveOnly && table.isDeleted(row)) return false
-      return new Sight(caller, table).sees(row)
-    }
-    const table = projection.table(caller.tenant)
-    if (table === undefined || !isThere()) return false
-    const row = table.ids.find(factId)
-    const entity = table.entity(row)
-    const key = table.key(row)
-    const recordKey = chainKey(caller.tenant, entity, key)
-    return lanes.submit(recordKey, chainState(caller.tenant, entity, key), {
-      plan: (head) => {
-        if (!isThere()) return { records: [], head, result: false }
-        const bytes = encodeFactLine(options.line(toStoredTime(clock.now())))
-        return { records: [{ key: recordKey, bytes }], head, result: true }
-      },
-      isStackable: false,
-      weight: 0,
-    })
-  }
-
   return {
-    async store(caller, input) {
-      requireOpen()
-      const planned = planStore(storing, caller, input)
-      return lanes.submit(
-        planned.chainKey,
-        chainState(caller.tenant, planned.storedEntity, input.key),
-        planned.change,
-      )
-    },
+    store: (caller, input) => writer.store(caller, input),
 
-    delete: (caller, factId) =>
-      changeFact(caller, factId, {
-        liveOnly: true,
-        line: (now) => ({ op: 'delete', fact_id: factId, deleted_at: now }),
-      }),
+    async delete(caller, factId) {
+      const isDone = await writer.change(caller, factId, {
+        isLiveOnly: true,
+        plan: (_fact, now) => ({
+          lines: [{ op: 'delete', fact_id: factId, deleted_at: toStoredTime(now) }],
+          result: true,
+        }),
+      })
+      return isDone === true
+    },
 
     async setValidity(caller, factId, bounds) {
       const { from, to } = bounds
       assertBounds(from, to)
-      return changeFact(caller, factId, {
-        liveOnly: false,
-        line: (now) => ({
-          op: 'set_validity',
-          fact_id: factId,
-          ...(from !== undefined && { valid_from: toStoredTime(from) }),
-          ...(to !== undefined && { valid_to: toStoredTime(to) }),
-          set_at: now,
+      const isDone = await writer.change(caller, factId, {
+        isLiveOnly: false,
+        plan: (_fact, now) => ({
+          lines: [
+            {
+              op: 'set_validity',
+              fact_id: factId,
+              ...(from !== undefined && { valid_from: toStoredTime(from) }),
+              ...(to !== undefined && { valid_to: toStoredTime(to) }),
+              set_at: toStoredTime(now),
+            },
+          ],
+          result: true,
         }),
       })
+      return isDone === true
     },
 
     async query(caller, query) {
@@ -189,16 +202,18 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
 
     async get(caller, factId) {
       requireOpen()
-      const table = projection.table(caller.tenant)
-      const row = table?.ids.find(factId) ?? NONE
-      if (table === undefined || row === NONE || table.isDeleted(row)) return undefined
-      const sight = new Sight(caller, table)
-      return sight.sees(row) ? context.rankedFact(table, sight, row, clock.now()) : undefined
+      const found = writer.find(caller, factId, true)
+      return found && context.rankedFact(found.table, found.sight, found.row, clock.now())
     },
 
-    async history(caller, entity, key) {
+    async history(caller, entity, key, page) {
       requireOpen()
-      return factHistory(context, caller, entity, key)
+      return factHistory(context, caller, entity, key, page)
+    },
+
+    async aggregate(caller, query) {
+      requireOpen()
+      return aggregateFacts(context, caller, query)
     },
 
     async entities(caller) {
@@ -216,23 +231,49 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
       return bootstrapFacts(context, vectors, caller, query)
     },
 
+    async systemRecords(caller, query) {
+      requireOpen()
+      return systemFacts(context, vectors, caller, query)
+    },
+
+    panel: createMemoryPanel(context, writer),
+    freshness: createFactFreshness(context, writer),
+    consolidations: createConsolidations(context, writer),
+    candidates: createCandidateFacts(context, writer),
+
+    forgetting,
+    legalHolds: openLegalHolds({ projection, lane, clock, ids, requireOpen }),
+
+    exportFacts: (caller, query) => exportFacts(projection, caller, query, requireOpen),
+
+    importFact: (caller, input, { dryRun = false } = {}) =>
+      importFact(writer, importsUnderway, caller, input, dryRun),
+
+    async restoreFacts(caller, exported, { dryRun = false } = {}) {
+      requireOpen()
+      return restoreFacts({ journal, projection, clock }, caller, exported, dryRun)
+    },
+
     stats() {
       let live = 0
       let versions = 0
+      let indexed = 0
       for (const table of projection.allTables()) {
         live += table.live
         versions += table.size
+        indexed += context.indexOf(table).rows
       }
-      return { live, versions }
+      return { live, versions, indexed }
     },
 
     async snapshot() {
       requireOpen()
-      await journal.saveSnapshot(
-        FACT_STREAM,
-        projection.applied,
-        writeFactSnapshot(projection.allTables()),
-      )
+      const snapshot = writeFactSnapshot(projection, (table) => context.indexOf(table))
+      try {
+        await journal.saveSnapshot(FACT_STREAM, projection.applied, snapshot.state)
+      } finally {
+        snapshot.end()
+      }
     },
 
     async close() {

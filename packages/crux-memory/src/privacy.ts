@@ -5,6 +5,11 @@ import type { MemoryErrorCode } from './errors.js'
 /** Start of the stored entity of every agent's private facts: `__agent::<owner>::<entity>`. */
 export const AGENT_PREFIX = '__agent::'
 
+/** Start of the entities that hold legal holds. */
+export const LEGAL_HOLD_PREFIX = '__legal_hold__::'
+/** Start of the entities that hold receipts of legal holds. */
+export const LEGAL_HOLD_RECEIPT_PREFIX = '__legal_hold_receipt__::'
+
 // Entities of the daemon's own records: always private, and sharing them cannot be switched on.
 const DAEMON_PREFIXES: readonly string[] = [
   '__action_enrichment_receipt__::',
@@ -22,8 +27,8 @@ const DAEMON_PREFIXES: readonly string[] = [
   '__extension_grant__::',
   '__gpu1_receipt__::',
   '__incident__::',
-  '__legal_hold__::',
-  '__legal_hold_receipt__::',
+  LEGAL_HOLD_PREFIX,
+  LEGAL_HOLD_RECEIPT_PREFIX,
   '__memory_pin::',
   '__mint_request__::',
   '__orchestrator_receipt__::',
@@ -177,6 +182,15 @@ export function storedEntityOf(caller: Caller, entity: string, isPrivate: boolea
       'ENTITY_RESERVED',
       `entity '${entity.slice(0, 80)}' lies in another agent's private space; choose a name that does not start with '${AGENT_PREFIX}'`,
       { data: { entity, prefix: AGENT_PREFIX } },
+    )
+  }
+  // What keeps values from being erased is written by who may place holds, and by nobody else.
+  const hold = findPrefix(entity, [LEGAL_HOLD_PREFIX, LEGAL_HOLD_RECEIPT_PREFIX])
+  if (hold !== undefined && caller.kind !== 'system') {
+    throw new CruxError<MemoryErrorCode>(
+      'ENTITY_RESERVED',
+      `entities that start with '${hold}' are legal holds; place and release them as operator (corecruxctl legal-hold)`,
+      { data: { entity, prefix: hold } },
     )
   }
   if (!isPrivate) return entity

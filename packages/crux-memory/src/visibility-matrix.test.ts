@@ -36,7 +36,7 @@ interface State {
   readonly audience: Audience
   /** What the bootstrap path shows. */
   readonly bootstrap: 'no' | 'its tenant' | 'every tenant'
-  readonly after?: 'supersede' | 'delete'
+  readonly after?: 'supersede' | 'delete' | 'forget'
 }
 
 const bare = {
@@ -80,6 +80,14 @@ const STATES: Record<string, State> = {
     audience: 'its owner',
     after: 'delete',
   },
+  forgotten: { ...bare, entity: 'marker', after: 'forget' },
+  'private and forgotten': {
+    ...bare,
+    entity: 'marker',
+    isPrivate: true,
+    audience: 'its owner',
+    after: 'forget',
+  },
   'bootstrap knowledge': {
     ...bare,
     entity: '__bootstrap__::doc:marker',
@@ -100,6 +108,19 @@ const STATES: Record<string, State> = {
     audience: 'nobody',
     bootstrap: 'every tenant',
   },
+  gap: { ...bare, entity: '__ops__::coverage:marker', audience: 'nobody' },
+  'gap of another tenant': {
+    ...bare,
+    entity: '__ops__::coverage:marker',
+    writer: agentCaller('anna', acme),
+    audience: 'nobody',
+  },
+  'private gap of an agent': {
+    ...bare,
+    entity: '__ops__::coverage:marker',
+    isPrivate: true,
+    audience: 'its owner',
+  },
   'private bootstrap knowledge of an agent': {
     ...bare,
     entity: '__bootstrap__::doc:marker',
@@ -119,9 +140,18 @@ interface Path {
   readonly shows: { readonly superseded: boolean; readonly deleted: boolean }
   /** False when the path leaves reserved entities out whoever asks. */
   readonly showsReserved?: false
-  readonly kind?: 'bootstrap'
+  /** False when the path leaves private facts out whoever asks. */
+  readonly showsPrivate?: false
+  /** Whether the path serves only callers with a name. */
+  readonly needsName?: true
+  readonly kind?: 'bootstrap' | 'gaps'
   /** Whether the target shows in the answer. */
-  readonly read: (store: FactStore, caller: Caller, target: Target) => Promise<boolean>
+  readonly read: (
+    store: FactStore,
+    caller: Caller,
+    target: Target,
+    clock: ManualClock,
+  ) => Promise<boolean>
 }
 
 const live = { superseded: false, deleted: false }
@@ -194,6 +224,18 @@ const PATHS: Record<string, Path> = {
     read: async (store, caller, { id, entity }) =>
       (await store.view(caller, { entity })).rows.some((row) => row.fact.fact_id === id),
   },
+  'system records': {
+    shows: versions,
+    kind: 'gaps',
+    read: async (store, caller, { id }) => {
+      const records = ['__ops__::coverage', '__engram__::'].map((entityPrefix) =>
+        store.systemRecords(caller, { entityPrefix }),
+      )
+      return (await Promise.all(records)).some(({ facts }) =>
+        facts.some((fact) => fact.fact_id === id),
+      )
+    },
+  },
   bootstrap: {
     shows: versions,
     kind: 'bootstrap',
@@ -203,6 +245,34 @@ const PATHS: Record<string, Path> = {
         topK: 100,
       })
       return facts.some((fact) => fact.fact_id === id)
+    },
+  },
+  export: {
+    shows: versions,
+    read: async (store, caller, { id }) => {
+      for await (const { fact } of store.exportFacts(caller, {})) {
+        if (fact.fact_id === id) return true
+      }
+      return false
+    },
+  },
+  'export that goes on after it': {
+    shows: { superseded: true, deleted: true },
+    read: (store, caller, { id }) =>
+      store
+        .exportFacts(caller, { after: id })
+        [Symbol.asyncIterator]()
+        .next()
+        .then(
+          () => true,
+          () => false,
+        ),
+  },
+  'import under its id': {
+    shows: { superseded: true, deleted: true },
+    read: async (store, caller, { id }) => {
+      const input = { sourceId: 's', factId: id, entity: 'e', key: 'k', value: 'v' }
+      return (await store.importFact(caller, input)).status === 'unchanged'
     },
   },
   'reference in a store': {
@@ -215,6 +285,94 @@ const PATHS: Record<string, Path> = {
       )
     },
   },
+  'panel history': {
+    shows: { superseded: true, deleted: true },
+    showsReserved: false,
+    read: async (store, caller, { id, entity }) => {
+      const found = store.panel.history(caller, { entity, key: 'k' })
+      return isDone(found.then((of) => of.versions.some(({ fact }) => fact.fact_id === id)))
+    },
+  },
+  'panel history by id': {
+    shows: { superseded: true, deleted: true },
+    showsReserved: false,
+    read: async (store, caller, { id }) => {
+      const found = store.panel.history(caller, { factId: id })
+      return isDone(found.then((of) => of.versions.some(({ fact }) => fact.fact_id === id)))
+    },
+  },
+  edit: {
+    shows: versions,
+    showsReserved: false,
+    read: (store, caller, { id }) =>
+      isDone(store.panel.edit(caller, id, { value: 'w' }).then(() => true)),
+  },
+  pin: {
+    shows: versions,
+    showsReserved: false,
+    needsName: true,
+    read: async (store, caller, { id }) => {
+      const isPinned = await isDone(store.panel.pin(caller, id, true).then(() => true))
+      expect(store.panel.isPinned(caller, id)).toBe(isPinned)
+      return isPinned
+    },
+  },
+  acknowledgement: {
+    shows: versions,
+    showsPrivate: false,
+    needsName: true,
+    read: async (store, caller, { id }) => {
+      const used = { turnId: 't', intent: 'answer', factIds: [id] }
+      return isDone(store.panel.acknowledge(caller, used).then((said) => said.used.length === 1))
+    },
+  },
+  'report on freshness': {
+    shows: versions,
+    showsPrivate: false,
+    read: async (store, caller, { id }) => {
+      const page = await store.freshness.oldest(caller, { topK: 100 })
+      expect(page.matched).toBe(page.rows.length)
+      return page.rows.some((row) => row.fact.fact_id === id)
+    },
+  },
+  'report on freshness of an entity': {
+    shows: versions,
+    showsPrivate: false,
+    read: async (store, caller, { id, stored }) => {
+      const page = await store.freshness.oldest(caller, { topK: 100, entity: stored })
+      return page.rows.some((row) => row.fact.fact_id === id)
+    },
+  },
+  'proposal to sweep': {
+    shows: versions,
+    showsPrivate: false,
+    read: async (store, caller, { id }, clock) => {
+      clock.advance(400 * 86_400_000)
+      const page = await store.freshness.sweepCandidates(caller, { topK: 100 })
+      expect(page.matched).toBe(page.rows.length)
+      return page.rows.some((row) => row.fact.fact_id === id)
+    },
+  },
+  'change of horizon': {
+    shows: versions,
+    showsPrivate: false,
+    read: (store, caller, { id }) => isDone(store.freshness.setHorizon(caller, id, 'none')),
+  },
+  reverification: {
+    shows: versions,
+    showsPrivate: false,
+    read: (store, caller, { id }) =>
+      isDone(store.freshness.reverify(caller, id).then((done) => done !== undefined)),
+  },
+  'preview of a forgetting': {
+    shows: versions,
+    showsReserved: false,
+    read: async (store, caller, { id }) => {
+      const scope = { type: 'entity_prefix', value: '' } as const
+      const { facts } = await store.forgetting.preview(caller, { scope })
+      return facts.some((fact) => fact.factId === id)
+    },
+  },
   'bounds of validity': {
     shows: { superseded: true, deleted: true },
     read: (store, caller, { id }) => store.setValidity(caller, id, {}),
@@ -225,38 +383,76 @@ const PATHS: Record<string, Path> = {
   },
 }
 
+/** False also for what is refused, as a program would see it. */
+function isDone(outcome: Promise<boolean>): Promise<boolean> {
+  return outcome.catch(() => false)
+}
+
 function isExpected(path: Path, state: State, reader: Caller): boolean {
-  if (state.after === 'delete' && !path.shows.deleted) return false
+  if (path.needsName === true && reader.identity === null) return false
+  const isGone = state.after === 'delete' || state.after === 'forget'
+  if (isGone && !path.shows.deleted) return false
   if (state.after === 'supersede' && !path.shows.superseded) return false
   const isAtHome = reader.tenant === state.writer.tenant
   if (path.kind === 'bootstrap') {
     return state.bootstrap === 'every tenant' || (state.bootstrap === 'its tenant' && isAtHome)
   }
+  if (path.kind === 'gaps') {
+    return isAtHome && state.entity.startsWith('__ops__::coverage') && !state.isPrivate
+  }
   if (!isAtHome || state.audience === 'nobody') return false
+  if (path.showsPrivate === false && state.audience === 'its owner') return false
   if (path.showsReserved === false && state.entity.startsWith('__bootstrap__::')) return false
   if (state.audience === 'all of its tenant') return true
   return [reader.identity, ...reader.aliases].includes('anna')
 }
 
-async function prepare(state: State): Promise<{ store: FactStore; target: Target }> {
-  const store = await openFactStore({
-    journal: createMemoryJournal(),
-    clock: new ManualClock(NOON),
-  })
+async function prepare(state: State) {
+  const clock = new ManualClock(NOON)
+  const store = await openFactStore({ journal: createMemoryJournal(), clock })
   const { writer, entity, isPrivate } = state
-  const input = { entity, key: 'k', private: isPrivate }
+  const input = { entity, key: 'k', private: isPrivate, horizonClass: 'volatile' } as const
   const { fact, entity: visible } = await store.store(writer, { ...input, value: 'a needle' })
   if (state.after === 'supersede') await store.store(writer, { ...input, value: 'newer' })
   if (state.after === 'delete') expect(await store.delete(writer, fact.fact_id)).toBe(true)
-  return { store, target: { id: fact.fact_id, entity: visible, stored: fact.entity } }
+  if (state.after === 'forget') await forget(store, writer)
+  return { clock, store, target: { id: fact.fact_id, entity: visible, stored: fact.entity } }
 }
 
 describe.each(Object.entries(STATES))('a fact that is %s', (_, state) => {
   it.each(Object.entries(PATHS))('is shown by %s to whom it should be', async (_path, path) => {
     for (const [name, reader] of Object.entries(READERS)) {
-      const { store, target } = await prepare(state)
-      const isShown = await path.read(store, reader, target)
+      const { clock, store, target } = await prepare(state)
+      const isShown = await path.read(store, reader, target, clock)
       expect({ name, isShown }).toEqual({ name, isShown: isExpected(path, state, reader) })
+    }
+  })
+})
+
+async function forget(store: FactStore, caller: Caller): Promise<void> {
+  const scope = { type: 'entity_prefix', value: 'marker' } as const
+  const { confirm } = await store.forgetting.preview(caller, { scope })
+  const request = { scope, reason: 'asked to', confirm }
+  expect((await store.forgetting.forget(caller, request)).factIds).toHaveLength(1)
+}
+
+describe('a forgotten value', () => {
+  it('is in no answer, not even in those that name the fact', async () => {
+    const answers = async (store: FactStore, caller: Caller, { id, entity, stored }: Target) => [
+      await store.history(caller, entity, 'k'),
+      await store.history(caller, stored, 'k'),
+      await store.panel.history(caller, { entity, key: 'k' }).catch(() => []),
+      await store.panel.history(caller, { factId: id }).catch(() => []),
+      await store.query(caller, { query: 'needle', includeSuperseded: true }),
+      await store.forgetting.list(caller),
+    ]
+    for (const [name, state] of Object.entries(STATES)) {
+      if (state.after !== 'forget') continue
+      for (const reader of Object.values(READERS)) {
+        const { store, target } = await prepare(state)
+        const text = JSON.stringify(await answers(store, reader, target))
+        expect(text, name).not.toContain('needle')
+      }
     }
   })
 })

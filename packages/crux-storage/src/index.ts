@@ -16,7 +16,15 @@ export {
 } from './fs/storage-fs.js'
 export { readWholeFile, replaceFile } from './fs/whole-file.js'
 export { type FileJournalOptions, openFileJournal } from './journal/file-journal.js'
-export type { Expectation, Journal, JournalRecord, Position } from './journal/journal.js'
+export type {
+  Expectation,
+  Journal,
+  JournalRecord,
+  Position,
+  RecordEdit,
+  RewriteReport,
+} from './journal/journal.js'
+export type { JournalFailpoint } from './journal/journal-file.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
 export { streamOfKey } from './journal/record.js'
 export { forEachStateLine } from './journal/state-lines.js'

@@ -12,6 +12,7 @@ export const PACKAGE_MAP: Readonly<Record<string, readonly string[]>> = {
   'crux-documents': ['crux-types', 'crux-segment', 'crux-storage', 'crux-retrieval'],
   'crux-memory': ['crux-types', 'crux-text', 'crux-storage', 'crux-retrieval'],
   'crux-session': ['crux-types', 'crux-storage', 'crux-memory'],
+  'crux-observe': ['crux-types', 'crux-text', 'crux-storage', 'crux-memory'],
   'crux-mcp': [
     'crux-types',
     'crux-text',
@@ -31,6 +32,7 @@ export const PACKAGE_MAP: Readonly<Record<string, readonly string[]>> = {
     'crux-documents',
     'crux-memory',
     'crux-session',
+    'crux-observe',
     'crux-mcp',
   ],
   // Tools around the product; nothing of the product may import them.

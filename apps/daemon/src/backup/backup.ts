@@ -18,9 +18,10 @@ interface FrozenFile {
 /** Folder of links, inside the data directory so that links reach it. */
 const STAGE_PREFIX = '.backup-'
 
-// Left out: the lock, which belongs to a process; what a crash left behind; snapshots, which the
+// Left out: the lock, which belongs to a process; the secret of the directory, which a copy makes anew; what a crash left behind; snapshots, which the
 // journals give again; the log.
-const LEFT_OUT = /^(LOCK|snapshots|quarantine|daemon\.log|\.backup-.*)$|\.torn\.|\.partial$|\.tmp$/
+const LEFT_OUT =
+  /^(LOCK|directory\.key|snapshots|quarantine|daemon\.log|\.backup-.*)$|\.torn\.|\.partial$|\.tmp$/
 
 const MAX_ATTEMPTS = 20
 

@@ -16,8 +16,9 @@ export interface ClientRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   /** From the root, with its query. */
   readonly path: string
-  /** JSON text. */
+  /** JSON text, unless `contentType` says otherwise. */
   readonly body?: string
+  readonly contentType?: string
   /** Statuses besides 2xx that are answers and not errors. */
   readonly accept?: readonly number[]
 }
@@ -48,7 +49,9 @@ export function createDaemonClient(options: {
         signal: options.signal,
         headers: {
           ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
-          ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(request.body === undefined
+            ? {}
+            : { 'content-type': request.contentType ?? 'application/json' }),
         },
         ...(request.body === undefined ? {} : { body: request.body }),
       })

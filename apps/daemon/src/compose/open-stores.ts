@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 import { type DocumentStore, openDocumentStore, openRelationsFile } from 'crux-documents'
-import { type FactStore, openFactStore } from 'crux-memory'
+import {
+  ARTEFACT_COPIES,
+  artefactCopies,
+  type FactStore,
+  openFactStore,
+  openSubstrate,
+  type Substrate,
+} from 'crux-memory'
 import { TUNED_FUSION, withWeights } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
 import { openSessionStore, type SessionStore } from 'crux-session'
@@ -12,6 +19,7 @@ import {
 } from 'crux-storage'
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
+import { loadDirectoryKey } from './directory-key.js'
 import type { Embedders } from './embedders.js'
 import { withDefaultTtl } from './session-ttl.js'
 import { type JournalEvents, watchJournal } from './watched-journal.js'
@@ -21,6 +29,7 @@ export interface Stores {
   readonly facts: FactStore
   readonly documents: DocumentStore
   readonly sessions: SessionStore
+  readonly substrate: Substrate
 }
 
 /** What {@link openStores} works with. */
@@ -48,7 +57,9 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     onClose(() => opened.close())
     return opened
   }
-  const files = keep(await openFileJournal({ dir: config.dataDir, onWarning }))
+  const files = keep(
+    await openFileJournal({ dir: config.dataDir, onWarning, failpoint: options.failpoint }),
+  )
   const segments = keep(
     await openFileSegmentStore({
       dir: config.dataDir,
@@ -59,6 +70,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   )
   const watched = (journal: Journal): Journal => watchJournal(journal, events, clock)
   const journal = watched(files)
+  let substrate: Substrate | undefined
   const facts = keep(
     await openFactStore({
       journal: config.factPersistence ? journal : watched(keep(createMemoryJournal())),
@@ -72,7 +84,14 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
         mediumDays: config.decayMediumDays,
         stableDays: config.decayStableDays,
       },
+      countRecalls: config.memorySalience,
       embedder: embedders.facts,
+      forgetting: {
+        confirmKey: await loadDirectoryKey(config.dataDir),
+        windowDays: config.forgetRecoveryWindowDays,
+        copies: () => (substrate === undefined ? [] : [artefactCopies(substrate.artefacts)]),
+        failpoint: options.failpoint,
+      },
       onWarning,
     }),
   )
@@ -82,6 +101,18 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     clock,
     onWarning,
   })
+  substrate = keep(
+    await openSubstrate({
+      journal,
+      clock,
+      hashes,
+      facts,
+      maxArtefactBytes: config.maxArtefactBytes,
+      isForgotten: (tenant, id) =>
+        facts.forgetting.isForgottenCopy(tenant, { kind: ARTEFACT_COPIES, id }),
+      onWarning,
+    }),
+  )
   const documents = keep(
     await openDocumentStore({
       segments,
@@ -99,5 +130,10 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       onWarning,
     }),
   )
-  return { facts, documents, sessions: withDefaultTtl(sessions, config.sessionTtlDefault) }
+  return {
+    facts,
+    documents,
+    sessions: withDefaultTtl(sessions, config.sessionTtlDefault),
+    substrate,
+  }
 }

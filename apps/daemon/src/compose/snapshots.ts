@@ -5,6 +5,21 @@ export interface Snapshotting {
   snapshot(): Promise<void>
 }
 
+/** The store that takes snapshots of each stream; a stream that is not named has none. */
+export function snapshotStores(stores: {
+  readonly facts: Snapshotting
+  readonly sessions: Snapshotting
+  readonly substrate: { readonly entities: Snapshotting; readonly edges: Snapshotting }
+}): ReadonlyMap<string, Snapshotting> {
+  const { facts, sessions, substrate } = stores
+  return new Map([
+    ['facts', facts],
+    ['sessions', sessions],
+    ['entities', substrate.entities],
+    ['substrate-edges', substrate.edges],
+  ])
+}
+
 /** Takes snapshots when enough has changed, so that the next start replays little. */
 export interface SnapshotPlan {
   /** Note journal bytes of a stream that no snapshot covers. */

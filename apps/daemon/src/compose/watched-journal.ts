@@ -47,6 +47,7 @@ export function watchJournal(journal: Journal, events: JournalEvents, clock: Clo
     saveSnapshot: (stream, at, state) => journal.saveSnapshot(stream, at, state),
     loadSnapshot: (stream) => journal.loadSnapshot(stream),
     erase: (stream, keys, keep) => journal.erase(stream, keys, keep),
+    rewrite: (stream, edit) => journal.rewrite(stream, edit),
     close: () => journal.close(),
   }
 }

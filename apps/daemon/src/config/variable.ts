@@ -43,24 +43,53 @@ const TRUE = new Set(['1', 'true', 'TRUE', 'yes', 'YES'])
 const FALSE = new Set(['0', 'false', 'no', 'off'])
 
 /** On or off. Text that is neither means the default, with a warning. */
-export function flag(facts: VariableFacts & { fallback: boolean }): Variable<boolean> {
-  const { fallback } = facts
+export function flag(
+  facts: VariableFacts & { fallback: boolean; alsoTrue?: readonly string[] },
+): Variable<boolean> {
+  const { fallback, alsoTrue = [] } = facts
+  const isTrue = (word: string): boolean => TRUE.has(word) || alsoTrue.includes(word)
   return variable({
     ...facts,
     schema: z.string().transform((text) => {
       const word = text.trim()
       // With `takesEmpty`, empty text switches off, like 0.
       if (word === '') return false
-      return fallback ? !FALSE.has(word.toLowerCase()) : TRUE.has(word)
+      return fallback ? !FALSE.has(word.toLowerCase()) : isTrue(word)
     }),
     expected: '1 or 0',
     fallback,
     fallbackText: fallback ? '1' : '0',
     doubt: (text) => {
       const word = text.trim()
-      if (word === '' || TRUE.has(word) || FALSE.has(word.toLowerCase())) return undefined
+      if (word === '' || isTrue(word) || FALSE.has(word.toLowerCase())) return undefined
       return `is neither 1 nor 0, so it counts as ${fallback ? 'on' : 'off'}`
     },
+  })
+}
+
+/** Off until set: any text but empty, 0, false, no and off switches it on. */
+export function optIn(facts: VariableFacts): Variable<boolean> {
+  return variable({
+    ...facts,
+    schema: z.string().transform((text) => {
+      const word = text.trim()
+      return word !== '' && !FALSE.has(word.toLowerCase())
+    }),
+    expected: '1 or 0',
+    fallback: false,
+    fallbackText: '0',
+  })
+}
+
+/** On until set: then only 1 and true leave it on. */
+export function strictlyOn(facts: VariableFacts): Variable<boolean> {
+  return variable({
+    takesEmpty: true,
+    ...facts,
+    schema: z.string().transform((text) => ['1', 'true'].includes(text.trim())),
+    expected: '1 or 0',
+    fallback: true,
+    fallbackText: '1',
   })
 }
 
@@ -78,6 +107,46 @@ export function integer(
       .pipe(z.number().int().min(facts.min).max(facts.max)),
     expected: `an integer from ${facts.min} to ${facts.max}`,
     fallbackText: String(facts.fallback),
+  })
+}
+
+/** A whole number that is moved into bounds, both included, when it lies outside. */
+export function clampedInteger(
+  facts: VariableFacts & { fallback: number; min: number; max: number },
+): Variable<number> {
+  const { min, max } = facts
+  return variable({
+    ...facts,
+    schema: z
+      .string()
+      .trim()
+      .regex(/^-?\d{1,15}$/)
+      .transform((digits) => Math.min(Math.max(Number(digits), min), max)),
+    expected: `an integer from ${min} to ${max}`,
+    fallbackText: String(facts.fallback),
+    doubt: (text) => {
+      const number = Number(text)
+      if (number >= min && number <= max) return undefined
+      return `is moved to the nearest of ${min} to ${max}`
+    },
+  })
+}
+
+/** A whole number within bounds, or nothing. */
+export function optionalInteger(
+  facts: VariableFacts & { min: number; max: number; example?: string },
+): Variable<number | undefined> {
+  return variable<number | undefined>({
+    ...facts,
+    schema: z
+      .string()
+      .trim()
+      .regex(/^\d{1,16}$/)
+      .transform(Number)
+      .pipe(z.number().int().min(facts.min).max(facts.max)),
+    expected: `an integer from ${facts.min} to ${facts.max}`,
+    fallback: undefined,
+    fallbackText: 'unset',
   })
 }
 

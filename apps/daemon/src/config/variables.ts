@@ -2,14 +2,35 @@ import { isServiceUrl, TUNED_FUSION, withWeights } from 'crux-retrieval'
 import { isCidr } from './network.js'
 import {
   choice,
+  clampedInteger,
   flag,
   integer,
   list,
+  optIn,
   optionalChoice,
+  optionalInteger,
   optionalNumbers,
   optionalText,
+  strictlyOn,
   text,
 } from './variable.js'
+
+const FAILPOINTS: readonly string[] = [
+  'after_seq_assignment',
+  'after_write_tmp',
+  'after_rename_before_manifest',
+  'after_manifest_commit',
+  'purge_before_commit',
+  'purge_after_commit',
+  'rewrite_after_write',
+  'rewrite_after_snapshots',
+  'rewrite_after_rename',
+  'purge_after_rewrite',
+  'purge_after_copies',
+  'purge_after_done',
+]
+
+const MAX_TOKENS = 1_000_000_000_000
 
 /**
  * Every setting of the daemon and its command line. Parsing, both example files and the
@@ -229,6 +250,25 @@ export const VARIABLES = {
     meaning: 'Proxies whose X-Forwarded-For header names the client.',
   }),
 
+  defaultTokenBudget: optionalInteger({
+    name: 'CORECRUXD_DEFAULT_TOKEN_BUDGET',
+    yaml: 'limits.default_token_budget',
+    min: 1,
+    max: MAX_TOKENS,
+    example: '8000',
+    meaning:
+      'Tokens that an answer of query_facts or get_bootstrap may take when the call names no token_budget; applied after top_k.',
+  }),
+  maxTokenBudget: optionalInteger({
+    name: 'CORECRUXD_MAX_TOKEN_BUDGET',
+    yaml: 'limits.max_token_budget',
+    min: 1,
+    max: MAX_TOKENS,
+    example: '25000',
+    meaning:
+      'Most tokens of a token_budget; a larger one is lowered to it, and the answer says so.',
+  }),
+
   agentToken: optionalText({
     name: 'CRUX_AGENT_TOKEN',
     isSecret: true,
@@ -311,7 +351,108 @@ export const VARIABLES = {
     yaml: 'facts.feature_memory_panel',
     fallback: true,
     takesEmpty: true,
-    meaning: 'Offer the tool memory_view.',
+    meaning: 'Offer memory_view, memory_edit, memory_pin and memory_history.',
+  }),
+  featureFreshness: flag({
+    name: 'CORECRUXD_FEATURE_FRESHNESS',
+    yaml: 'facts.feature_freshness',
+    fallback: true,
+    takesEmpty: true,
+    meaning:
+      'Offer memory_freshness, memory_sweep_candidates, memory_set_horizon and memory_reverify.',
+  }),
+  featureConsolidation: flag({
+    name: 'CORECRUXD_FEATURE_CONSOLIDATION',
+    yaml: 'facts.feature_consolidation',
+    fallback: true,
+    takesEmpty: true,
+    meaning: 'Offer memory_contradictions and memory_consolidate.',
+  }),
+  featureScopedForget: strictlyOn({
+    name: 'CORECRUXD_FEATURE_SCOPED_FORGET',
+    yaml: 'facts.feature_scoped_forget',
+    meaning: 'Offer memory_forget. Set to anything but 1 or true it is refused; the dry run stays.',
+  }),
+  forgetRecoveryWindowDays: integer({
+    name: 'CORECRUXD_FORGET_RECOVERY_WINDOW_DAYS',
+    yaml: 'facts.forget_recovery_window_days',
+    fallback: 7,
+    min: 1,
+    max: 36_500,
+    meaning:
+      'Days in which what was forgotten can be restored; after them it is purged from the disk, within the hour.',
+  }),
+  featureLegalHold: flag({
+    name: 'CORECRUXD_FEATURE_LEGAL_HOLD',
+    yaml: 'facts.feature_legal_hold',
+    fallback: false,
+    meaning:
+      'Serve /v1/legal-holds, where operators keep facts from being forgotten. Off, holds that were placed stay in force.',
+  }),
+  featureMemoryAck: optIn({
+    name: 'CORECRUXD_FEATURE_MEMORY_ACK',
+    yaml: 'facts.feature_memory_ack',
+    meaning: 'Take note of what memory_acknowledge_use reports; off, the tool says so.',
+  }),
+  featureArtefacts: optIn({
+    name: 'CORECRUXD_FEATURE_ARTEFACTS',
+    yaml: 'facts.feature_artefacts',
+    meaning: 'Keep artefacts: artefact_put, artefact_get and artefact_list; off, they say so.',
+  }),
+  maxArtefactBytes: integer({
+    name: 'CORECRUXD_MAX_ARTEFACT_BYTES',
+    yaml: 'limits.max_artefact_bytes',
+    fallback: 8 * 1024 * 1024,
+    min: 1,
+    max: 40 * 1024 * 1024,
+    meaning:
+      'Largest artefact. In base64 it is a third longer and has to fit into a request body as well; the artefacts of one agent have at most 256 MiB.',
+  }),
+  featureEngramMcp: optIn({
+    name: 'CORECRUXD_FEATURE_ENGRAM_MCP',
+    yaml: 'facts.feature_engram_mcp',
+    meaning: 'Give out instructions for kinds of work: engram_resolve; off, the tool is refused.',
+  }),
+  featureReuseCheck: optIn({
+    name: 'CORECRUXD_FEATURE_REUSE_CHECK',
+    yaml: 'facts.feature_reuse_check',
+    meaning: 'Say what could be used in place of new code: reuse_check; off, the tool is refused.',
+  }),
+  memorySalience: flag({
+    name: 'CORECRUXD_MEMORY_SALIENCE',
+    yaml: 'facts.memory_salience',
+    fallback: false,
+    alsoTrue: ['on'],
+    meaning:
+      'Let facts that are recalled often stay fresh longer, up to four times; counts start anew with the daemon.',
+  }),
+  ephemeralGc: flag({
+    name: 'CORECRUXD_EPHEMERAL_GC',
+    yaml: 'facts.ephemeral_gc',
+    fallback: false,
+    meaning:
+      "Delete the daemon's own reverification receipts and session bindings after 30 days, hourly; the newest binding of a session stays.",
+  }),
+  consolidationScheduler: flag({
+    name: 'CORECRUXD_CONSOLIDATION_SCHEDULER',
+    yaml: 'facts.consolidation_scheduler',
+    fallback: false,
+    meaning: 'Look for facts that contradict each other and store a review; resolves nothing.',
+  }),
+  consolidationSchedulerIntervalSecs: clampedInteger({
+    name: 'CORECRUXD_CONSOLIDATION_SCHEDULER_INTERVAL_SECS',
+    yaml: 'facts.consolidation_scheduler_interval_secs',
+    fallback: 3600,
+    min: 60,
+    max: 86_400,
+    meaning: 'Seconds between two such reviews.',
+  }),
+  featureAuditEnvelope: flag({
+    name: 'CORECRUXD_FEATURE_AUDIT_ENVELOPE',
+    yaml: 'facts.feature_audit_envelope',
+    fallback: false,
+    meaning:
+      'Say beside some answers which facts they used, how fresh these are, and what it cost.',
   }),
 
   embedDelegateUrl: optionalText({
@@ -446,17 +587,9 @@ export const VARIABLES = {
   }),
   storageFailpoint: optionalText({
     name: 'CORECRUX_STORAGE_FAILPOINT',
-    expected:
-      'one of after_seq_assignment, after_write_tmp, after_rename_before_manifest, after_manifest_commit',
-    accepts: (name) =>
-      [
-        'after_seq_assignment',
-        'after_write_tmp',
-        'after_rename_before_manifest',
-        'after_manifest_commit',
-      ].includes(name),
-    meaning:
-      'For crash tests: the step of sealing a segment at which the daemon kills itself (after_seq_assignment, after_write_tmp, after_rename_before_manifest or after_manifest_commit).',
+    expected: `one of ${FAILPOINTS.join(', ')}`,
+    accepts: (name) => FAILPOINTS.includes(name),
+    meaning: `For crash tests: the step of sealing a segment, of rewriting a journal or of purging forgotten values at which the daemon kills itself (${FAILPOINTS.join(', ')}).`,
   }),
 
   httpUrl: text({

@@ -1,5 +1,6 @@
 import { openDocumentStore } from 'crux-documents'
-import { openFactStore } from 'crux-memory'
+import { openFactStore, openSubstrate } from 'crux-memory'
+import { loadHashes } from 'crux-segment'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { agentCaller, ManualClock } from 'crux-types'
@@ -44,13 +45,15 @@ async function openFixture(
   const segments = await createMemorySegmentStore({ clock })
   const facts = await openFactStore({ journal, clock, embedder: null })
   const sessions = await openSessionStore({ journal, clock })
+  const substrate = await openSubstrate({ journal, clock, facts, hashes: await loadHashes() })
   const documents = await openDocumentStore({ segments, clock, buildIndex: config.buildCcxi })
   onTestFinished(async () => {
-    for (const store of [facts, sessions, documents, segments, journal]) await store.close()
+    for (const store of [facts, sessions, substrate, documents, segments, journal])
+      await store.close()
   })
   const dependencies: HttpDependencies = {
     config,
-    services: { facts, sessions, documents, clock },
+    services: { facts, sessions, substrate, documents, clock },
     isReady: () => true,
     health: createHealth({
       isOpen: () => true,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createIngressGuard, parseJsonBytes } from 'crux-mcp'
 import { type Context, Hono } from 'hono'
 import { createAuthenticate, requireAnyScope } from './auth.js'
-import { readBody } from './body.js'
+import { readBody, requireContentType, streamBody } from './body.js'
 import { anyTenantCaller, readingCaller, TENANT_HEADER, writingCaller } from './caller.js'
 import type { HttpDependencies } from './dependencies.js'
 import { createAddressReader, createInflightGate, createRateLimit } from './ingress.js'
@@ -72,7 +72,11 @@ export function createHttpApp(dependencies: HttpDependencies): HttpApp {
         writingCaller(principal, selected, config.tenantWriteStamp, (outcome) =>
           log.info({ outcome }, 'the tenant write stamp would differ'),
         ),
+      bodyStream: () => streamBody(request, signal),
       signal,
+    }
+    if (route.streamedBody !== undefined) {
+      requireContentType(header('content-type'), route.streamedBody.contentType)
     }
     const body = route.bodySchema === undefined ? undefined : await readJson(route, request, signal)
     const call = route.call({ params: c.req.param(), query: c.req.query(), body }, context)

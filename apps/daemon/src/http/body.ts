@@ -41,6 +41,37 @@ export async function readBody(
   return Buffer.concat(chunks, size)
 }
 
+/**
+ * A body as it comes, for routes that take any length piece by piece.
+ *
+ * @throws {ProblemError} 408 when `signal` ends first.
+ */
+export async function* streamBody(
+  request: Request,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  if (request.body === null) return
+  const reader = request.body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (signal.aborted) throw new ProblemError('request-timeout', 'the body did not arrive')
+      if (done) return
+      yield value
+    }
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** @throws {ProblemError} 415 unless the body is of that type. */
+export function requireContentType(given: string | undefined, wanted: string): void {
+  if (given?.split(';', 1)[0]?.trim().toLowerCase() === wanted) return
+  throw new ProblemError('unsupported-media-type', `send the body as ${wanted}`, {
+    extensions: { code: 'unsupported_media_type' },
+  })
+}
+
 function tooLarge(limit: number): ProblemError {
   return new ProblemError(
     'payload-too-large',

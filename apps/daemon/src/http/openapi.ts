@@ -25,7 +25,8 @@ export function openApiDocument(
 }
 
 function operation(route: Route): Record<string, unknown> {
-  const body = route.documentedBody ?? route.bodySchema
+  const body = route.documentedBody ?? route.streamedBody?.schema ?? route.bodySchema
+  const bodyType = route.streamedBody?.contentType ?? 'application/json'
   return {
     summary: route.summary,
     operationId: operationId(route),
@@ -35,7 +36,7 @@ function operation(route: Route): Record<string, unknown> {
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: jsonSchema(body, 'input') } },
+            content: { [bodyType]: { schema: jsonSchema(body, 'input') } },
           },
         }),
     responses: {

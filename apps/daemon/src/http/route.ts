@@ -32,6 +32,8 @@ export interface RequestContext {
   readonly anyTenant: () => Caller
   /** Who asks, for writes of facts: the tenant by the write stamp. */
   readonly writer: () => Caller
+  /** The body as it comes, of a route with `streamedBody`; of any length. */
+  readonly bodyStream: () => AsyncIterable<Uint8Array>
   /** Ends when the client goes away or the time is up. */
   readonly signal: AbortSignal
 }
@@ -58,6 +60,8 @@ export interface RouteFacts {
   readonly isEarly?: boolean
   /** Body for the API document, where the route checks parts of it itself. */
   readonly documentedBody?: z.ZodType
+  /** A body that the route reads piece by piece; one line or part of it has this shape. */
+  readonly streamedBody?: { readonly contentType: string; readonly schema: z.ZodType }
   /** The answer by status. */
   readonly replies: Readonly<Record<number, ReplyFacts>>
 }

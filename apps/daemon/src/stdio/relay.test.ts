@@ -1,8 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { openDocumentStore } from 'crux-documents'
-import { parseAgentTokens, startMcpServer } from 'crux-mcp'
-import { openFactStore } from 'crux-memory'
+import { DEFAULT_FEATURES, parseAgentTokens, startMcpServer } from 'crux-mcp'
+import { openFactStore, openSubstrate } from 'crux-memory'
+import { loadHashes } from 'crux-segment'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { ANONYMOUS, systemClock } from 'crux-types'
@@ -272,12 +273,15 @@ function listen(server: Server): Promise<string> {
 
 async function startReal(): Promise<string> {
   const clock = systemClock
+  const journal = createMemoryJournal()
+  const facts = await openFactStore({ journal, clock })
   const server = await startMcpServer({
     host: '127.0.0.1',
     port: 0,
     services: {
-      facts: await openFactStore({ journal: createMemoryJournal(), clock }),
-      sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
+      facts,
+      sessions: await openSessionStore({ journal, clock }),
+      substrate: await openSubstrate({ journal, clock, facts, hashes: await loadHashes() }),
       documents: await openDocumentStore({
         segments: await createMemorySegmentStore(),
         clock,
@@ -293,7 +297,7 @@ async function startReal(): Promise<string> {
     maxBodyBytes: 1024 * 1024,
     isReady: () => true,
     log: { warn: () => undefined, info: () => undefined },
-    features: { memoryPanel: true },
+    features: DEFAULT_FEATURES,
   })
   onTestFinished(() => server.close())
   return server.url

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import type { ProcessLike } from '../corecruxd.js'
 
 /** What a program did. */
@@ -14,17 +15,21 @@ export async function runProgram(
   args: readonly string[],
   options: {
     env?: Readonly<Record<string, string>>
+    /** Text for its standard input; empty unless given. */
+    input?: string
     /** When it resolves, the program gets SIGINT. */
     interrupt?: Promise<void>
   } = {},
 ): Promise<ProgramRun> {
   const stdout = new PassThrough()
   const stderr = new PassThrough()
+  const textOfStdout = collect(stdout)
+  const textOfStderr = collect(stderr)
   const code = await program({
     argv: [process.execPath, 'program', ...args],
     execPath: process.execPath,
     env: options.env ?? {},
-    stdin: new PassThrough().end(),
+    stdin: new PassThrough().end(options.input ?? ''),
     stdout,
     stderr,
     pid: process.pid,
@@ -38,6 +43,16 @@ export async function runProgram(
     },
     kill: () => undefined,
   })
-  const textOf = (stream: PassThrough): string => String(stream.read() ?? '')
-  return { code, stdout: textOf(stdout), stderr: textOf(stderr) }
+  return { code, stdout: await textOfStdout(), stderr: await textOfStderr() }
+}
+
+/** Read a stream as it is written, so that a program that waits for its output goes on. */
+function collect(stream: PassThrough): () => Promise<string> {
+  const chunks: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  return async () => {
+    stream.end()
+    await finished(stream)
+    return Buffer.concat(chunks).toString()
+  }
 }

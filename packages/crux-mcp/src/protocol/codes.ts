@@ -14,7 +14,9 @@ export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 /** The fault is on this side. */
 export const INTERNAL_ERROR = -32603
-/** A capability token does not grant the tool. */
+/** The caller may not use the tool, or the operator switched it off. */
 export const CAPABILITY_DENIED = -32030
+/** Active legal holds cover what was to be forgotten. */
+export const LEGAL_HOLD_ACTIVE = -32044
 /** The relay on stdio could not reach the daemon; raised there and nowhere else. */
 export const UPSTREAM_ERROR = -32000

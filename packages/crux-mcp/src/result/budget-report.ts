@@ -1,3 +1,5 @@
+import type { CallBudget } from './token-budget.js'
+
 /** What became of a token budget; in tokens, except `left_out`, which counts items. */
 export interface BudgetReport {
   /** As asked; null when the tool's own default applied. */
@@ -9,6 +11,10 @@ export interface BudgetReport {
   /** Something was left out or shortened. */
   readonly truncated: boolean
   readonly left_out: number
+  /** Given as `cursor` with the same arguments, goes on with what was left out. */
+  readonly next_cursor?: string
+  /** Why less was applied than was requested. */
+  readonly warning?: string
 }
 
 /**
@@ -24,6 +30,7 @@ export function reportBudget(
     readonly leftOut: number
     readonly isShortened?: boolean
     readonly applied?: number
+    readonly nextCursor?: string | undefined
   },
 ): BudgetReport | undefined {
   const applied = requested ?? spent.applied
@@ -35,5 +42,25 @@ export function reportBudget(
     remaining: Math.max(applied - spent.used, 0),
     truncated: spent.leftOut > 0 || spent.isShortened === true,
     left_out: spent.leftOut,
+    ...(spent.nextCursor === undefined ? {} : { next_cursor: spent.nextCursor }),
+  }
+}
+
+/** Report how the budget of a call was spent; undefined when none was in force. */
+export function reportCallBudget(
+  { requested, applied, warning }: CallBudget,
+  spent: {
+    readonly used: number
+    readonly leftOut: number
+    readonly isShortened?: boolean
+    readonly nextCursor?: string | undefined
+  },
+): BudgetReport | undefined {
+  const report = reportBudget(applied, spent)
+  if (report === undefined) return undefined
+  return {
+    ...report,
+    requested: requested ?? null,
+    ...(warning === undefined ? {} : { warning }),
   }
 }

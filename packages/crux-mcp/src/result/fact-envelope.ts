@@ -6,7 +6,13 @@ import { type JsonPiece, joinPieces, jsonPiece, type PieceForm } from './json-pi
 
 /** JSON text of facts as rows of answers show them: an array. */
 export function factRows(rows: readonly RankedFact[], fragments: FragmentCache): string {
-  return `[${rows.map((row) => fragments.get(row).row).join(',')}]`
+  return `[${rows.map((row) => withScore(fragments.get(row).row, row)).join(',')}]`
+}
+
+/** The score of a fact belongs to an answer, and so not to the fragments that are kept. */
+function withScore(text: string, { score, scoreSpace }: RankedFact): string {
+  if (score === undefined) return text
+  return `${text.slice(0, -1)},"score":${score},"score_space":${JSON.stringify(scoreSpace)}}`
 }
 
 /**

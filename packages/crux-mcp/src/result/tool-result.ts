@@ -8,6 +8,8 @@ export interface ToolResult {
   readonly isError?: boolean
   /** Members of `_meta.crux`. */
   readonly notes?: ResultNotes
+  /** The members of `structuredContent` stand beside `content` as well, for clients that look there. */
+  readonly isRepeatedBeside?: boolean
   /** Audit envelope: stands in the structured content already, and is mirrored at `_meta.envelope`. */
   readonly envelope?: unknown
 }
@@ -24,6 +26,8 @@ export function answer(
   text: string | JsonText,
   more: {
     readonly structured?: Readonly<Record<string, unknown>>
+    /** Put the members of `structured` beside `content` as well. */
+    readonly isRepeatedBeside?: boolean
     readonly isError?: boolean
     readonly budget?: BudgetReport | undefined
     readonly warning?: string | undefined
@@ -35,6 +39,7 @@ export function answer(
   return {
     content: [{ type: 'text', text }],
     ...(more.structured === undefined ? {} : { structuredContent: more.structured }),
+    ...(more.isRepeatedBeside === true ? { isRepeatedBeside: true } : {}),
     ...(more.isError === undefined ? {} : { isError: more.isError }),
     ...(Object.keys(notes).length === 0 ? {} : { notes }),
   }
@@ -50,7 +55,9 @@ export function writeResult(result: ToolResult, ignored: readonly string[]): str
   }
   let text = `{"content":[${result.content.map(writeContent).join(',')}]`
   if (result.structuredContent !== undefined) {
-    text += `,"structuredContent":${writeMembers(result.structuredContent)}`
+    const members = writeMembers(result.structuredContent)
+    text += `,"structuredContent":{${members}}`
+    if (result.isRepeatedBeside === true && members !== '') text += `,${members}`
   }
   if (result.isError !== undefined) text += `,"isError":${result.isError}`
   if (Object.keys(meta).length > 0) text += `,"_meta":${JSON.stringify(meta)}`
@@ -61,14 +68,14 @@ function writeContent({ text }: ToolResult['content'][number]): string {
   return `{"type":"text","text":${toJson(text)}}`
 }
 
-/** Like `JSON.stringify` of an object some of whose members are JSON text already. */
+/** The inside of a JSON object some of whose members are JSON text already. */
 function writeMembers(members: Readonly<Record<string, unknown>>): string {
   let text = ''
   for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue
     text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${toJson(value)}`
   }
-  return `{${text}}`
+  return text
 }
 
 function toJson(value: unknown): string {

@@ -1,9 +1,11 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { type DocumentStoreOptions, openDocumentStore } from 'crux-documents'
-import { openFactStore } from 'crux-memory'
+import { openFactStore, openSubstrate } from 'crux-memory'
+import { loadHashes } from 'crux-segment'
 import { openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
 import { ANONYMOUS, ManualClock } from 'crux-types'
+import { DEFAULT_FEATURES } from '../features.js'
 import { startMcpServer } from '../server.js'
 import type { McpServer, McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
@@ -30,7 +32,7 @@ interface RpcResult {
   readonly [member: string]: unknown
   readonly content?: readonly { readonly type: string; readonly text: string }[]
   readonly structuredContent?: Record<string, unknown>
-  readonly _meta?: { readonly crux?: Record<string, unknown> }
+  readonly _meta?: { readonly crux?: Record<string, unknown>; readonly envelope?: unknown }
 }
 
 /** A real listener over real stores that live in memory. */
@@ -84,8 +86,9 @@ export async function startTestServer(
 ): Promise<TestServer> {
   const clock = new ManualClock(TEST_NOW)
   const factJournal = createMemoryJournal()
+  const facts = await openFactStore({ journal: factJournal, clock })
   const services = {
-    facts: await openFactStore({ journal: factJournal, clock }),
+    facts,
     documents: await openDocumentStore({
       segments: await createMemorySegmentStore({ clock }),
       clock,
@@ -93,6 +96,12 @@ export async function startTestServer(
       ...documentOptions,
     }),
     sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
+    substrate: await openSubstrate({
+      journal: createMemoryJournal(),
+      clock,
+      hashes: await loadHashes(),
+      facts,
+    }),
     clock,
   }
   const counted: TestServer['counted'] = { calls: [], truncated: [] }
@@ -116,7 +125,7 @@ export async function startTestServer(
       toolCall: (tool, outcome) => counted.calls.push([tool, outcome]),
       truncated: (tool, reason) => counted.truncated.push([tool, reason]),
     },
-    features: { memoryPanel: true },
+    features: DEFAULT_FEATURES,
     ...overrides,
   })
 
@@ -195,6 +204,7 @@ export async function startTestServer(
       await services.facts.close()
       await services.documents.close()
       await services.sessions.close()
+      await services.substrate.close()
     },
   }
 }

@@ -3,7 +3,9 @@ import type { McpErrorCode } from '../errors.js'
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
 import { isObject } from '../protocol/json-rpc.js'
 import { type Contract, negotiateContract } from '../result/crc-v1.js'
+import { type Cursors, createCursors } from '../result/cursors.js'
 import { normaliseResult } from '../result/normalise-result.js'
+import type { BudgetLimits } from '../result/token-budget.js'
 import { writeResult } from '../result/tool-result.js'
 import type { McpServerOptions } from '../server-options.js'
 import type { CallContext, Tool } from './define-tool.js'
@@ -17,7 +19,7 @@ export type CallOutcome =
 /** Everything that calls need and that stays the same between them. */
 export type ToolHost = Pick<
   McpServerOptions,
-  'services' | 'features' | 'log' | 'metrics' | 'callTimeLimitMs'
+  'services' | 'features' | 'budgets' | 'log' | 'metrics' | 'callTimeLimitMs'
 > & { readonly tools: readonly Tool[] }
 
 const DEFAULT_TIME_LIMIT_MS = 30_000
@@ -38,6 +40,7 @@ export interface ToolCall {
  */
 export function createToolCaller(host: ToolHost): (call: ToolCall) => Promise<CallOutcome> {
   const byName = new Map(host.tools.map((tool) => [tool.name, tool]))
+  const cursors = createCursors()
   return async (call) => {
     const tool = byName.get(call.name)
     if (tool === undefined) {
@@ -47,13 +50,18 @@ export function createToolCaller(host: ToolHost): (call: ToolCall) => Promise<Ca
       return { error }
     }
     const started = performance.now()
-    const outcome = await run(tool, call, host)
+    const outcome = await run(tool, call, host, cursors)
     report(tool, call, outcome, performance.now() - started, host)
     return outcome
   }
 }
 
-async function run(tool: Tool, call: ToolCall, host: ToolHost): Promise<CallOutcome> {
+async function run(
+  tool: Tool,
+  call: ToolCall,
+  host: ToolHost,
+  cursors: Cursors,
+): Promise<CallOutcome> {
   const args = call.arguments ?? {}
   if (!isObject(args)) {
     const got = Array.isArray(args) ? 'array' : typeof args
@@ -67,7 +75,7 @@ async function run(tool: Tool, call: ToolCall, host: ToolHost): Promise<CallOutc
       },
     }
   }
-  const context = new RunningCall(tool, call.caller, negotiateContract(args.contract), host)
+  const context = new RunningCall(tool, call.caller, args, cursors, host)
   try {
     const raw = tool.call(args, host.services, context)
     const result = normaliseResult(await Promise.race([raw, context.expired]))
@@ -86,15 +94,18 @@ async function run(tool: Tool, call: ToolCall, host: ToolHost): Promise<CallOutc
 class RunningCall implements CallContext {
   /** Fails when the time is up; settles in no other way. */
   readonly expired: Promise<never>
+  readonly contract: Contract
   private readonly timer: NodeJS.Timeout
   private controller: AbortController | undefined
 
   constructor(
     tool: Tool,
     readonly caller: Caller,
-    readonly contract: Contract,
+    readonly args: Readonly<Record<string, unknown>>,
+    readonly cursors: Cursors,
     private readonly host: ToolHost,
   ) {
+    this.contract = negotiateContract(args.contract)
     const limitMs = host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS
     let expire: (error: Error) => void
     this.expired = new Promise<never>((_resolve, reject) => {
@@ -115,6 +126,10 @@ class RunningCall implements CallContext {
 
   get features(): ToolHost['features'] {
     return this.host.features
+  }
+
+  get budgets(): BudgetLimits {
+    return this.host.budgets ?? {}
   }
 
   get tools(): ToolHost['tools'] {

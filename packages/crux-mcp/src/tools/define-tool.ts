@@ -1,13 +1,22 @@
 import type { Caller } from 'crux-types'
 import type { z } from 'zod'
 import type { Contract, CrcKind } from '../result/crc-v1.js'
+import type { Cursors } from '../result/cursors.js'
+import type { BudgetLimits } from '../result/token-budget.js'
 import type { ToolResult } from '../result/tool-result.js'
 import type { McpServerOptions, Services } from '../server-options.js'
 import { type InputSchema, inputSchemaOf } from './input-schema.js'
 import { type ArgumentRefusals, parseArguments } from './parse-arguments.js'
 
 /** Group of tools that share a purpose. */
-export type Plane = 'retrieval' | 'facts' | 'memory' | 'sessions'
+export type Plane =
+  | 'retrieval'
+  | 'facts'
+  | 'memory'
+  | 'forgetting'
+  | 'sessions'
+  | 'artefacts'
+  | 'substrate'
 
 /** What a handler knows about the call besides its arguments. */
 export interface CallContext {
@@ -17,6 +26,10 @@ export interface CallContext {
   /** Form of the answer; matters to tools with an envelope. */
   readonly contract: Contract
   readonly features: McpServerOptions['features']
+  readonly budgets: BudgetLimits
+  /** Arguments as they were sent. */
+  readonly args: Readonly<Record<string, unknown>>
+  readonly cursors: Cursors
   /** The tools that exist, for those that describe them. */
   readonly tools: readonly ToolFacts[]
 }
@@ -35,15 +48,27 @@ export interface ToolFacts {
   readonly crc?: CrcKind
 }
 
+/** Words for errors of the stores, by their code. */
+export type Wording = Readonly<Record<string, (data: Readonly<Record<string, unknown>>) => string>>
+
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
   /** Flat and literal: no transforms and no unions; each field is described. */
   readonly input: Input
   /** Shape of `structuredContent`, in the current contract; held by tests, not parsed at run time. */
   readonly output?: Output
+  /**
+   * Looked at before the arguments: gives the answer of a tool that is switched off, or throws what
+   * refuses this caller.
+   */
+  before?(call: CallContext): ToolResult | undefined
+  /** What the caller hears when a required argument is missing, where the catalogue words it. */
+  readonly missing?: Readonly<Record<string, string>>
   /** Messages for arguments whose refusal is worded by the catalogue. */
   readonly refusals?: ArgumentRefusals
   /** Arguments that are read without being declared; never reported as ignored. */
   readonly alsoReads?: readonly string[]
+  /** How the tool words what the stores refuse, by their code; `data` is the error's. */
+  readonly wording?: Wording
   /** What the caller hears when the journal refuses a write. */
   readonly journalFailure?: string
   run(
@@ -57,6 +82,7 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
 export interface Tool extends ToolFacts {
   readonly inputSchema: InputSchema
   readonly output: z.ZodObject | undefined
+  readonly wording: Wording | undefined
   readonly journalFailure: string | undefined
   /** Names among the arguments that nothing reads. */
   ignored(args: Readonly<Record<string, unknown>>): readonly string[]
@@ -72,16 +98,28 @@ export interface Tool extends ToolFacts {
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   spec: ToolSpec<Input, Output>,
 ): Tool {
-  const { input, output, refusals, alsoReads = [], journalFailure, run, ...facts } = spec
+  const {
+    input,
+    output,
+    refusals,
+    alsoReads = [],
+    wording,
+    journalFailure,
+    missing,
+    before,
+    run,
+    ...facts
+  } = spec
   const inputSchema = inputSchemaOf(input)
   const read = new Set([...Object.keys(input.shape), ...alsoReads])
-  const parse = parseArguments(input, inputSchema.required, refusals)
+  const parse = parseArguments(input, inputSchema.required, refusals, missing)
   return {
     ...facts,
     inputSchema,
     output,
+    wording,
     journalFailure,
     ignored: (args) => Object.keys(args).filter((name) => !read.has(name)),
-    call: (args, services, call) => run(parse(args), services, call),
+    call: (args, services, call) => before?.(call) ?? run(parse(args), services, call),
   }
 }

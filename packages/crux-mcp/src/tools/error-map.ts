@@ -1,5 +1,11 @@
 import { CruxError } from 'crux-types'
-import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
+import {
+  CAPABILITY_DENIED,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  LEGAL_HOLD_ACTIVE,
+  METHOD_NOT_FOUND,
+} from '../protocol/codes.js'
 import type { Tool } from './define-tool.js'
 
 /** What a failed call answers. */
@@ -17,6 +23,15 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'TEXT_INVALID',
   'CONFIDENCE_INVALID',
   'ENTITY_RESERVED',
+  'FACT_NOT_FOUND',
+  'FACT_NOT_EDITABLE',
+  'HORIZON_INVALID',
+  'PIN_NEEDS_IDENTITY',
+  'FORGET_SCOPE_INVALID',
+  'FORGET_NEEDS_IDENTITY',
+  'FORGET_REASON_MISSING',
+  'FORGET_CONFIRM_MISSING',
+  'FORGET_CONFIRM_STALE',
   'EXPAND_TOO_LARGE',
   'SESSION_ID_INVALID',
   'SESSION_ID_RESERVED',
@@ -24,7 +39,30 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'SESSION_STATE_INVALID',
   'SESSION_TOO_LARGE',
   'SESSION_TTL_INVALID',
+  'PAYLOAD_TOO_LARGE',
+  'ARTEFACT_INVALID',
+  'ARTEFACT_TOO_LARGE',
+  'ARTEFACT_QUOTA',
+  'ARTEFACT_NEEDS_IDENTITY',
+  'ENGRAMS_UNAVAILABLE',
 ])
+
+// What the caller may not do, in words fit for it.
+const DENIALS: ReadonlySet<string> = new Set([
+  'CAPABILITY_DENIED',
+  'FACT_RESERVED',
+  'ARTEFACT_FOREIGN',
+])
+
+// Mistakes that the catalogue reports as a failed write, here with the reason behind its words.
+const FAILED_WRITES: ReadonlySet<string> = new Set([
+  'PAYLOAD_INVALID',
+  'ENTITY_NOT_FOUND',
+  'EDGE_NOT_FOUND',
+])
+
+// Reasons of a refused consolidation that are mistakes; the others protect facts.
+const SLIPS_OF_REQUEST: ReadonlySet<unknown> = new Set(['invalid_request', 'target_not_found'])
 
 // Mistakes whose wording is fixed by the catalogue.
 const FIXED_WORDS: Readonly<Record<string, string>> = {
@@ -42,13 +80,25 @@ const STORAGE_FAILURE = /^(?:JOURNAL|STORAGE|SEGMENT)_/
  */
 export function callFailure(
   error: unknown,
-  tool: Pick<Tool, 'name' | 'journalFailure'>,
+  tool: Pick<Tool, 'name' | 'journalFailure' | 'wording'>,
 ): CallFailure {
   if (!(error instanceof CruxError)) return internal(tool)
-  const { code, message } = error
+  const { code } = error
+  const message = tool.wording?.[code]?.(error.data) ?? error.message
   const fixed = FIXED_WORDS[code]
   if (fixed !== undefined) return { code: INVALID_PARAMS, message: fixed, isOurs: false }
   if (CALLER_MISTAKES.has(code)) return { code: INVALID_PARAMS, message, isOurs: false }
+  if (code === 'CONSOLIDATION_REFUSED') {
+    const isSlip = SLIPS_OF_REQUEST.has(error.data.reason)
+    return { code: isSlip ? INVALID_PARAMS : CAPABILITY_DENIED, message, isOurs: false }
+  }
+  if (FAILED_WRITES.has(code)) {
+    const words = tool.journalFailure ?? `${tool.name} failed`
+    return { code: INTERNAL_ERROR, message: `${words}: ${message}`, isOurs: false }
+  }
+  if (DENIALS.has(code)) return { code: CAPABILITY_DENIED, message, isOurs: false }
+  if (code === 'FORGET_HELD') return { code: LEGAL_HOLD_ACTIVE, message, isOurs: false }
+  if (code === 'TOOL_DISABLED') return { code: METHOD_NOT_FOUND, message, isOurs: false }
   if (code === 'TENANT_FORBIDDEN') {
     return { code: INVALID_PARAMS, message: `tenant_mismatch: ${message}`, isOurs: false }
   }

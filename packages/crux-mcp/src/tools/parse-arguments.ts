@@ -13,6 +13,7 @@ type RawArguments = Readonly<Record<string, unknown>>
  * Null counts as absent, except where any value is taken.
  *
  * @param required - Names that must be there, in the order in which they are reported.
+ * @param missing - Words for required arguments that are not there, in place of the usual ones.
  * @returns A function that gives the parsed arguments or throws `ARGUMENTS_INVALID` with
  *   `missing required param: <name>`, `<name>: expected <type>, got <type>`, or the tool's own words.
  */
@@ -20,6 +21,7 @@ export function parseArguments<Input extends z.ZodObject>(
   input: Input,
   required: readonly string[],
   refusals: ArgumentRefusals = {},
+  missing: Readonly<Record<string, string>> = {},
 ): (raw: RawArguments) => z.output<Input> {
   const takesNull = new Set(
     Object.entries(input.shape)
@@ -30,7 +32,8 @@ export function parseArguments<Input extends z.ZodObject>(
   return (raw) => {
     const args = Object.values(raw).includes(null) ? withoutNulls(raw, takesNull) : raw
     for (const name of required) {
-      if (args[name] === undefined) throw invalidArguments(`missing required param: ${name}`)
+      if (args[name] !== undefined) continue
+      throw invalidArguments(missing[name] ?? `missing required param: ${name}`)
     }
     const parsed = input.safeParse(args)
     if (parsed.success) return parsed.data

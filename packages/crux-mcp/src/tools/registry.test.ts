@@ -23,6 +23,8 @@ describe('the registry', () => {
     const { result } = await server.rpc('tools/list')
     expect(result).toEqual({ tools: JSON.parse(JSON.stringify(tools.map(listedTool))) })
     expect(tools.map(({ name }) => name)).toEqual([
+      'reuse_check',
+      'engram_resolve',
       'query',
       'query_scan',
       'query_expand',
@@ -32,10 +34,37 @@ describe('the registry', () => {
       'list_entities',
       'get_bootstrap',
       'fact_history',
+      'memory_acknowledge_use',
+      'memory_forget',
+      'memory_forget_dry_run',
       'memory_view',
+      'memory_edit',
+      'memory_pin',
+      'memory_history',
+      'memory_freshness',
+      'memory_sweep_candidates',
+      'memory_contradictions',
+      'memory_consolidate',
+      'memory_set_horizon',
+      'memory_reverify',
+      'artefact_put',
+      'artefact_get',
+      'artefact_list',
       'get_session',
       'save_session',
       'list_sessions',
+      'get_gaps',
+      'entity_upsert',
+      'entity_get',
+      'entity_list',
+      'entity_delete',
+      'entity_history',
+      'edge_upsert',
+      'edge_get',
+      'edge_list',
+      'edge_delete',
+      'kind_list',
+      'kind_get',
     ])
   })
 
@@ -50,14 +79,33 @@ describe('the registry', () => {
   })
 
   it('finds every tool file in the list, in the folder of its plane', () => {
-    for (const plane of ['facts', 'memory', 'retrieval', 'sessions']) {
+    for (const plane of [
+      'artefacts',
+      'facts',
+      'forgetting',
+      'memory',
+      'retrieval',
+      'sessions',
+      'substrate',
+    ]) {
       const files = readdirSync(new URL(`./${plane}`, import.meta.url)).filter(
         (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
       )
       const names = files.map((name) => basename(name, '.ts').replaceAll('-', '_'))
       const listed = tools.filter((tool) => tool.plane === plane).map(({ name }) => name)
       expect(names).toEqual(expect.arrayContaining(listed))
-      const parts = ['retrieval_answer', 'search_hits', 'semantic_labels']
+      const parts = [
+        'retrieval_answer',
+        'search_hits',
+        'semantic_labels',
+        'fact_shapes',
+        'memory_gates',
+        'record_shapes',
+        'artefact_shapes',
+        'decode_base64',
+        'find_elsewhere',
+        'forget_arguments',
+      ]
       expect(names.filter((name) => !listed.includes(name) && !parts.includes(name))).toEqual([])
     }
   })
@@ -95,7 +143,7 @@ describe('the registry', () => {
   it('declares what the budget rules need (RET-11.3-bootstrap-schema)', () => {
     const properties = (name: string) =>
       Object.keys(tools.find((tool) => tool.name === name)?.inputSchema.properties ?? {})
-    expect(properties('get_bootstrap')).toEqual(['topic', 'query', 'token_budget'])
+    expect(properties('get_bootstrap')).toEqual(['topic', 'query', 'token_budget', 'cursor'])
     for (const name of ['query', 'query_scan', 'query_expand', 'query_facts', 'memory_view']) {
       expect(properties(name)).toContain('token_budget')
     }

@@ -6,6 +6,8 @@ const ADDRESS_STEP = 2 ** 27
 /** Appends byte strings to large buffers outside the garbage-collected heap; nothing is ever freed. */
 export class ByteArena {
   private readonly chunks: Buffer[] = []
+  /** Bytes used of each chunk before the last one. */
+  private readonly filled: number[] = []
   private used = 0
   private bytes = 0
 
@@ -25,6 +27,7 @@ export class ByteArena {
     if (chunk === undefined || this.used + length > chunk.length) {
       const next = Math.min((chunk?.length ?? FIRST_BYTES / 2) * 2, CHUNK_BYTES)
       chunk = Buffer.allocUnsafeSlow(Math.max(next, length))
+      if (this.chunks.length > 0) this.filled.push(this.used)
       this.chunks.push(chunk)
       this.used = 0
     }
@@ -44,6 +47,35 @@ export class ByteArena {
   chunkAt(address: number): Buffer {
     // Addresses come from `append`.
     return this.chunks[Math.floor(address / ADDRESS_STEP)] as Buffer
+  }
+
+  /** Bytes used of each chunk, as {@link memory} gives them. */
+  chunkSizes(): readonly number[] {
+    return this.chunks.length === 0 ? [] : [...this.filled, this.used]
+  }
+
+  /** The memory of everything appended until `sizes` was taken, in order. */
+  *memory(sizes: readonly number[]): Iterable<Uint8Array> {
+    for (const [index, size] of sizes.entries()) {
+      // Sizes come from `chunkSizes`, and chunks stay.
+      yield (this.chunks[index] as Buffer).subarray(0, size)
+    }
+  }
+
+  /**
+   * Make an empty arena as large as one that had these chunks; addresses stay as they were.
+   *
+   * @returns Where to put the bytes, in order.
+   */
+  room(sizes: readonly number[]): readonly Uint8Array[] {
+    for (const size of sizes) {
+      if (!(size <= ADDRESS_STEP)) throw new RangeError(`a chunk of ${size} bytes is too large`)
+      if (this.chunks.length > 0) this.filled.push(this.used)
+      this.chunks.push(Buffer.allocUnsafeSlow(size))
+      this.used = size
+      this.bytes += size
+    }
+    return this.chunks
   }
 
   /** Where in its buffer an address lies. */

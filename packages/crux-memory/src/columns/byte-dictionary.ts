@@ -1,6 +1,8 @@
+import type { Pause } from 'crux-types'
 import { ByteArena } from './byte-arena.js'
-import { Column } from './column.js'
-import { HashTable, mixHash } from './hash-table.js'
+import { Column, wholeCount } from './column.js'
+import { bytesOf, HashTable, mixHash } from './hash-table.js'
+import { type Part, partOf } from './parts.js'
 
 /** Numbers byte strings from 0 in the order in which they are first seen. */
 export class ByteDictionary extends HashTable {
@@ -10,6 +12,9 @@ export class ByteDictionary extends HashTable {
   private probe: Uint8Array = new Uint8Array(0)
   private probeStart = 0
   private probeEnd = 0
+  private loadedSizes = new Float64Array(0)
+  private loadedCounts = new Int32Array(0)
+  private isIndexed = false
 
   /** Entries. */
   get size(): number {
@@ -96,6 +101,78 @@ export class ByteDictionary extends HashTable {
     if (this.lengthOf(entry) < bytes.length) return false
     const start = this.startOf(entry)
     return this.bufferOf(entry).compare(bytes, 0, bytes.length, start, start + bytes.length) === 0
+  }
+
+  /**
+   * The entries there are at the call; those added later are not among them.
+   *
+   * @param isSteady - Nothing is added while the parts are read: then the hash table is among them,
+   *   and {@link index} has nothing to do.
+   */
+  parts(name: string, isSteady: boolean): Part[] {
+    const sizes = this.arena.chunkSizes()
+    const places = this.places.length
+    const parts = [
+      partOf(`${name}.sizes`, Buffer.from(new Float64Array(sizes).buffer)),
+      {
+        name: `${name}.bytes`,
+        bytes: sizes.reduce((sum, size) => sum + size, 0),
+        memory: () => this.arena.memory(sizes),
+      },
+      {
+        name: `${name}.places`,
+        bytes: this.places.memoryBytes(places),
+        memory: () => this.places.memory(places),
+      },
+    ]
+    if (!isSteady) return parts
+    const counts = this.slotCounts()
+    return [
+      ...parts,
+      partOf(`${name}.counts`, Buffer.from(counts.buffer)),
+      {
+        name: `${name}.slots`,
+        bytes: [...this.slotMemory()].reduce((sum, { length }) => sum + length, 0),
+        memory: () => this.slotMemory(),
+      },
+    ]
+  }
+
+  /**
+   * Room for a part of an equal dictionary; parts come in the order of {@link parts}.
+   *
+   * @param part - Name of the part after the dictionary's own.
+   */
+  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+    switch (part) {
+      case 'sizes':
+        this.loadedSizes = new Float64Array(wholeCount(bytes, Float64Array.BYTES_PER_ELEMENT))
+        return [new Uint8Array(this.loadedSizes.buffer)]
+      case 'bytes':
+        return this.arena.room([...this.loadedSizes])
+      case 'places':
+        return this.places.room(bytes)
+      case 'counts':
+        this.loadedCounts = new Int32Array(wholeCount(bytes, Int32Array.BYTES_PER_ELEMENT))
+        return [bytesOf(this.loadedCounts)]
+      case 'slots':
+        this.isIndexed = true
+        return this.slotRoom(this.loadedCounts)
+      default:
+        return undefined
+    }
+  }
+
+  /** Make entries that were loaded without a hash table findable. */
+  async index(pause: Pause): Promise<void> {
+    if (this.isIndexed) return
+    this.isIndexed = true
+    for (let entry = 0; entry < this.size; entry++) {
+      const start = this.startOf(entry)
+      this.addEntry(hashBytes(this.bufferOf(entry), start, start + this.lengthOf(entry)), entry)
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
   }
 
   protected override isEqual(entry: number): boolean {

@@ -14,9 +14,11 @@ type Numbers = Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Uint8Array<
 export class Column<A extends Numbers = Numbers> {
   private readonly chunks: A[]
   private size = 0
+  private readonly bytesPerNumber: number
 
   private constructor(private readonly make: (length: number) => A) {
     this.chunks = [make(FIRST_ROWS)]
+    this.bytesPerNumber = this.chunks[0]?.BYTES_PER_ELEMENT ?? 1
   }
 
   /** Of signed 32-bit integers. */
@@ -68,4 +70,41 @@ export class Column<A extends Numbers = Numbers> {
     chunk[row & CHUNK_MASK] = value
     return row
   }
+
+  /** The memory of the first `length` numbers, in order; later changes show in it. */
+  *memory(length = this.size): Iterable<Uint8Array> {
+    for (let row = 0; row < length; row += CHUNK_ROWS) {
+      const chunk = this.chunks[row >>> CHUNK_BITS] as A // `row` is below the size
+      const count = Math.min(length - row, CHUNK_ROWS)
+      yield new Uint8Array(chunk.buffer, 0, count * this.bytesPerNumber)
+    }
+  }
+
+  /** Bytes that {@link memory} gives. */
+  memoryBytes(length = this.size): number {
+    return length * this.bytesPerNumber
+  }
+
+  /**
+   * Make an empty column as long as the bytes that {@link memory} gave.
+   *
+   * @returns Where to put them, in order.
+   */
+  room(bytes: number): readonly Uint8Array[] {
+    const length = wholeCount(bytes, this.bytesPerNumber)
+    this.chunks.length = 0
+    for (let row = 0; row < length; row += CHUNK_ROWS) this.chunks.push(this.make(CHUNK_ROWS))
+    if (this.chunks.length === 0) this.chunks.push(this.make(FIRST_ROWS))
+    this.size = length
+    return [...this.memory()]
+  }
+}
+
+/** @throws {RangeError} If the bytes are not a whole number of items. */
+export function wholeCount(bytes: number, bytesPerItem: number): number {
+  const count = bytes / bytesPerItem
+  if (!Number.isSafeInteger(count)) {
+    throw new RangeError(`${bytes} bytes, expected a multiple of ${bytesPerItem}`)
+  }
+  return count
 }

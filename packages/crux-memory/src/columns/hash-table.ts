@@ -30,6 +30,39 @@ export abstract class HashTable {
     }
   }
 
+  /** Slots of each of the 64 arrays, and entries in each. */
+  protected slotCounts(): Int32Array {
+    const counts = new Int32Array(2 << SHARD_BITS)
+    this.shards.forEach((slots, shard) => {
+      counts[shard * 2] = slots?.length ?? 0
+      counts[shard * 2 + 1] = this.used[shard] as number // one for each shard
+    })
+    return counts
+  }
+
+  /** The memory of the arrays, in order; valid until an entry is added. */
+  protected *slotMemory(): Iterable<Uint8Array> {
+    for (const slots of this.shards) if (slots !== undefined) yield bytesOf(slots)
+  }
+
+  /**
+   * Make an empty table as large as one that had these {@link slotCounts}.
+   *
+   * @returns Where to put what {@link slotMemory} gave.
+   */
+  protected slotRoom(counts: Int32Array): readonly Uint8Array[] {
+    const room: Uint8Array[] = []
+    for (let shard = 0; shard < this.shards.length; shard++) {
+      const length = counts[shard * 2] ?? 0
+      if (length === 0) continue
+      const slots = new Int32Array(length)
+      this.shards[shard] = slots
+      this.used[shard] = counts[shard * 2 + 1] ?? 0
+      room.push(bytesOf(slots))
+    }
+    return room
+  }
+
   /** Add an entry that is not there yet. */
   protected addEntry(hash: number, entry: number): void {
     const shard = hash >>> (32 - SHARD_BITS)
@@ -47,6 +80,11 @@ export abstract class HashTable {
     this.used[shard] = used
     place(slots, hash | 0, entry + 1)
   }
+}
+
+/** The memory of integers, as bytes. */
+export function bytesOf(numbers: Int32Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)
 }
 
 function place(slots: Int32Array, hash: number, value: number): void {

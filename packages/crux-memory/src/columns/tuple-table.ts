@@ -1,5 +1,7 @@
+import type { Pause } from 'crux-types'
 import { Column } from './column.js'
 import { HashTable, mixHash } from './hash-table.js'
+import type { Part } from './parts.js'
 
 /** Numbers pairs of integers from 0 in the order in which they are first seen. */
 export class PairTable extends HashTable {
@@ -87,6 +89,51 @@ export class FactIdTable extends HashTable {
       this.bytes.writeInt32BE(this.words.get(row * ID_WORDS + i), i * Int32Array.BYTES_PER_ELEMENT)
     }
     return `f_${this.bytes.toString('hex')}`
+  }
+
+  /** Two numbers by which rows stand in the order of their ids, those of another form first. */
+  order(row: number): readonly [number, number] {
+    const word = (at: number): number => this.words.get(row * ID_WORDS + at) >>> 0
+    // 52 bits each, which a double holds; the last 24 bits of a random id decide nothing.
+    return [word(0) * 2 ** 20 + (word(1) >>> 12), (word(1) & 0xfff) * 2 ** 32 + word(2)]
+  }
+
+  /** The ids of the first `rows` rows but those in {@link others}. */
+  part(name: string, rows: number): Part {
+    const numbers = rows * ID_WORDS
+    return {
+      name,
+      bytes: this.words.memoryBytes(numbers),
+      memory: () => this.words.memory(numbers),
+    }
+  }
+
+  /** Rows and ids of another form than the usual one. */
+  others(): IterableIterator<[number, string]> {
+    return this.otherIds.entries()
+  }
+
+  /** Room for the ids that {@link part} gave. */
+  room(bytes: number): readonly Uint8Array[] {
+    return this.words.room(bytes)
+  }
+
+  /** Put back an id of another form. */
+  restoreOther(row: number, id: string): void {
+    this.otherIds.set(row, id)
+    this.otherRows.set(id, row)
+  }
+
+  /** Make ids that were loaded findable; after {@link restoreOther} of all others. */
+  async index(pause: Pause): Promise<void> {
+    for (let row = 0; row < this.size; row++) {
+      if (!this.otherIds.has(row)) {
+        for (let i = 0; i < ID_WORDS; i++) this.probe[i] = this.words.get(row * ID_WORDS + i)
+        this.addEntry(this.hash(), row)
+      }
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
   }
 
   protected override isEqual(row: number): boolean {

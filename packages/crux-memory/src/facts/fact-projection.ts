@@ -1,8 +1,11 @@
 import type { JournalRecord, Position } from 'crux-storage'
 import type { Fact } from '../fact.js'
+import { ForgetLedger, type LedgerState } from '../forgetting/forget-ledger.js'
+import type { ForgetLine } from '../forgetting/forget-lines.js'
 import type { PrivacyPolicy } from '../privacy.js'
+import type { Consolidation } from './consolidation-edge.js'
 import { FactTable, NONE } from './fact-table.js'
-import { decodeFactLine, type FactLine } from './journal-line.js'
+import { decodeFactLine, ERASURE_KEY, type FactLine } from './journal-line.js'
 
 /** Where a fact stands. */
 export interface FactPlace {
@@ -14,17 +17,21 @@ export interface FactPlace {
 export class FactProjection {
   /** Newest position applied; 0 before the first. */
   applied: Position = 0
+  /** Newest position of a change that forgets, restores, purges or holds; 0 when none is known. */
+  erasurePosition: Position = 0
+  readonly forgotten = new ForgetLedger()
   private readonly tables = new Map<string, FactTable>()
+  private readonly expected = new WeakMap<Uint8Array, FactLine>()
   private readonly waiting = new Map<() => void, Position>()
 
   /**
    * @param onWarning - Told of each line that was skipped; without stored text.
-   * @param onInsert - Told of each table that got a row.
+   * @param onChange - Told of each table that got a row or lost a value for good.
    */
   constructor(
     private readonly policy: PrivacyPolicy,
     private readonly onWarning: (message: string) => void,
-    private readonly onInsert: (table: FactTable) => void,
+    private readonly onChange: (table: FactTable) => void,
   ) {}
 
   /** Facts of a tenant; undefined when none was ever written. */
@@ -36,15 +43,24 @@ export class FactProjection {
     return this.tables.values()
   }
 
+  /**
+   * Keep what a line says until it comes back from the journal, which saves parsing what was written
+   * a moment ago. A journal that gives other bytes back, equal or not, has them parsed.
+   */
+  expect(bytes: Uint8Array, line: FactLine): void {
+    this.expected.set(bytes, line)
+  }
+
   /** Change the state by one record of the journal; never throws on what the record holds. */
   apply(record: JournalRecord, at: Position): void {
-    const line = decodeFactLine(record.bytes)
+    const line = this.expected.get(record.bytes) ?? decodeFactLine(record.bytes)
     if (typeof line === 'string') {
       this.onWarning(`facts: skipped the line at position ${at}: ${line}`)
     } else {
       // Lines of other programs have no key, and then no position to compare with.
       this.applyLine(line, record.key === '' ? undefined : at, tenantOfKey(record.key), at)
     }
+    if (record.key === ERASURE_KEY) this.erasurePosition = at
     this.applied = at
     for (const [resume, position] of this.waiting) {
       if (position > at) continue
@@ -53,9 +69,39 @@ export class FactProjection {
     }
   }
 
-  /** Put a fact back from a snapshot, with the position of its chain. */
-  restore(fact: Fact, chainPosition: Position | undefined): void {
+  /** The facts of a tenant, an empty table when there are none. */
+  addTable(tenant: string): FactTable {
+    let table = this.tables.get(tenant)
+    if (table === undefined) {
+      table = new FactTable(tenant, this.policy)
+      this.tables.set(tenant, table)
+    }
+    return table
+  }
+
+  /** Take back what an unreadable snapshot brought. */
+  clear(): void {
+    this.tables.clear()
+    this.applied = 0
+  }
+
+  /** Put a fact back from a snapshot, with the position of its chain and what it consolidated. */
+  restore(fact: Fact, chainPosition: Position | undefined, consolidation?: Consolidation): void {
     this.insert(fact, chainPosition, 'the snapshot')
+    if (consolidation === undefined) return
+    const place = this.findFact(fact.fact_id, fact.tenant_hash)
+    if (place !== undefined) place.table.consolidations.set(place.row, consolidation)
+  }
+
+  /** Put what was forgotten back from a snapshot, after the facts. */
+  restoreForgotten(state: LedgerState): void {
+    this.forgotten.restore(state)
+    for (const { status, factIds, derivedFactIds, tenant } of state.entries) {
+      if (status !== 'forgotten') continue
+      this.eachFact([...factIds, ...derivedFactIds], tenant, ({ table, row }) =>
+        table.setForgotten(row, true),
+      )
+    }
   }
 
   /** Resolves once the record at a position has been applied. */
@@ -118,33 +164,80 @@ export class FactProjection {
           table.setValidity(row, line.valid_from, line.valid_to),
         )
         break
+      case 'set_horizon':
+        change(line.fact_id, ({ table, row }) => table.setHorizon(row, line.horizon_class))
+        break
+      case 'reverify':
+        change(line.fact_id, ({ table, row }) => table.setReverifiedAt(row, line.reverified_at))
+        break
       case 'consolidate':
         this.insert(line.canonical, keyed, `position ${at}`)
+        change(line.canonical.fact_id, ({ table, row }) => {
+          table.consolidations.set(row, {
+            supersededIds: line.superseded_fact_ids,
+            earlier: line.earlier ?? [],
+            isUndone: false,
+          })
+        })
         for (const id of line.superseded_fact_ids) {
           change(id, ({ table, row }) => table.setSupersededBy(row, line.canonical.fact_id))
         }
         break
       case 'consolidate_undo':
-        change(line.canonical_fact_id, ({ table, row }) => table.markDeleted(row))
+        change(line.canonical_fact_id, ({ table, row }) => {
+          table.markDeleted(row)
+          const consolidation = table.consolidations.get(row)
+          if (consolidation === undefined) return
+          table.consolidations.set(row, { ...consolidation, isUndone: true })
+        })
         for (const id of line.restored_fact_ids) {
           change(id, ({ table, row }) => table.setSupersededBy(row, undefined))
         }
         break
+      default:
+        this.applyForget(line)
+    }
+  }
+
+  private applyForget(line: ForgetLine): void {
+    if (!this.forgotten.apply(line)) return
+    if (line.op === 'values_erased') return
+    if (line.op === 'compact') {
+      this.eachFact(line.fact_ids, undefined, (place) => this.wipe(place))
+      return
+    }
+    const entry = this.forgotten.get(line.receipt_id)
+    if (entry === undefined) return
+    this.eachFact([...entry.factIds, ...entry.derivedFactIds], entry.tenant, (place) => {
+      if (line.op === 'forget_purge') this.wipe(place)
+      else place.table.setForgotten(place.row, line.op === 'forget')
+    })
+  }
+
+  private wipe({ table, row }: FactPlace): void {
+    table.wipe(row)
+    this.onChange(table)
+  }
+
+  private eachFact(
+    ids: readonly string[],
+    tenant: string | undefined,
+    use: (place: FactPlace) => void,
+  ): void {
+    for (const id of ids) {
+      const place = this.findFact(id, tenant)
+      if (place !== undefined) use(place)
     }
   }
 
   private insert(fact: Fact, keyed: Position | undefined, where: string): void {
-    let table = this.tables.get(fact.tenant_hash)
-    if (table === undefined) {
-      table = new FactTable(fact.tenant_hash, this.policy)
-      this.tables.set(fact.tenant_hash, table)
-    }
+    const table = this.addTable(fact.tenant_hash)
     if (!table.insert(fact)) {
       this.onWarning(`facts: ignored a second fact with id ${fact.fact_id} at ${where}`)
       return
     }
     if (keyed !== undefined) table.setChainPosition(table.chainOfRow(table.size - 1), keyed)
-    this.onInsert(table)
+    this.onChange(table)
   }
 }
 

@@ -1,4 +1,4 @@
-import { toStoredTime } from 'crux-types'
+import { type Pause, toStoredTime } from 'crux-types'
 import { ByteArena } from '../columns/byte-arena.js'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
 import { Column } from '../columns/column.js'
@@ -7,10 +7,12 @@ import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
 import {
   findPrefix,
+  LEGAL_HOLD_PREFIX,
   PANEL_RESERVED_PREFIXES,
   type PrivacyPolicy,
   splitPrivateEntity,
 } from '../privacy.js'
+import type { Consolidation } from './consolidation-edge.js'
 import { RecentFacts } from './recent-facts.js'
 import { anyTimeMs, storedTimeMs } from './stored-time.js'
 
@@ -19,17 +21,29 @@ export const NONE = -1
 /** A link to an id that no row has; the id itself is kept aside. */
 const ELSEWHERE = -2
 
+/** Rows in a block are 1 << this. */
+export const ROW_BLOCK_BITS = 10
+
 const DELETED = 1
 const STORED_PRIVATE = 2
 const PRIVATE = 4
 const SEEDED = 8
 const HORIZON_SHIFT = 4
+const HORIZON_MASK = 3 << HORIZON_SHIFT
+/** Hidden like a deleted one, and its value is given to nobody. */
+const FORGOTTEN = 64
+/** Forgotten for good: the value is not in memory either. */
+const WIPED = 128
+
+/** What readers get in place of a forgotten value. */
+export const FORGOTTEN_VALUE = '[forgotten]'
+const FORGOTTEN_TOKENS = Math.ceil(FORGOTTEN_VALUE.length / 4)
 
 const FORCED_PRIVATE = 1
 const PANEL_RESERVED = 2
 
 /** What few facts have. */
-interface Extra {
+export interface Extra {
   storedAt?: string
   sourceReceipt?: string
   reverifiedAt?: string
@@ -63,12 +77,20 @@ export class FactTable {
   readonly previousInChain = Column.int32()
   /** Row before of the same entity, or NONE. */
   readonly previousOfEntity = Column.int32()
+  /** What consolidations retired, by the row of their canonical fact. */
+  readonly consolidations = new Map<number, Consolidation>()
+  /** Whether each row was stored no earlier than the one before. */
+  isInTimeOrder = true
   /** Latest `storedAt`. */
   lastStoredAt = Number.NEGATIVE_INFINITY
   /** Facts that are not deleted. */
   live = 0
+  /** Values that were forgotten for good since the table was made. */
+  wipes = 0
 
   private readonly flags = Column.uint8()
+  /** Highest confidence of each block of rows. */
+  private readonly blockConfidence = Column.float64()
   private readonly valueAddress = Column.float64()
   private readonly valueLength = Column.int32()
   private readonly actorOf = Column.int32()
@@ -85,6 +107,8 @@ export class FactTable {
   private readonly entityFlags = Column.uint8()
   private readonly shownOfEntity = Column.int32()
   private readonly recent = new RecentFacts()
+  /** Entities that hold a legal hold. */
+  readonly holdEntities: number[] = []
 
   constructor(
     readonly tenant: string,
@@ -117,11 +141,12 @@ export class FactTable {
 
     const storedAt = anyTimeMs(fact.stored_at) ?? 0
     this.storedAt.push(storedAt)
-    this.lastStoredAt = Math.max(this.lastStoredAt, storedAt)
+    this.noteRank(row, storedAt)
 
     const isPrivate = fact.private || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
     this.flags.push(
       (fact.deleted ? DELETED : 0) |
+        (fact.forgotten === true ? FORGOTTEN | WIPED : 0) |
         (fact.private ? STORED_PRIVATE : 0) |
         (isPrivate ? PRIVATE : 0) |
         (fact.seeded === true ? SEEDED : 0) |
@@ -136,20 +161,53 @@ export class FactTable {
     this.previousOfEntity.push(this.newestOfEntity.get(entity))
     this.newestOfEntity.set(entity, row)
     this.linkIntoChain(row, entity, key)
-    if (!fact.deleted) this.count(row, 1)
+    if (!this.isDeleted(row)) this.count(row, 1)
     return true
   }
 
   markDeleted(row: number): void {
-    if (this.isDeleted(row)) return
-    this.count(row, -1)
-    this.flags.set(row, this.flags.get(row) | DELETED)
+    this.setFlags(row, this.flags.get(row) | DELETED)
+  }
+
+  /** Hide a fact and its value, or show both again; nothing brings a wiped value back. */
+  setForgotten(row: number, isForgotten: boolean): void {
+    const flags = this.flags.get(row)
+    if ((flags & WIPED) !== 0) return
+    this.setFlags(row, isForgotten ? flags | FORGOTTEN : flags & ~FORGOTTEN)
+  }
+
+  /** Forget a value for good. */
+  wipe(row: number): void {
+    this.wipes++
+    const start = this.valueStart(row)
+    this.valueBuffer(row).fill(0, start, start + this.valueLength.get(row))
+    this.valueLength.set(row, 0)
+    this.setFlags(row, this.flags.get(row) | FORGOTTEN | WIPED)
+  }
+
+  private setFlags(row: number, flags: number): void {
+    const wasDeleted = this.isDeleted(row)
+    this.flags.set(row, flags)
+    const isDeleted = this.isDeleted(row)
+    if (isDeleted !== wasDeleted) this.count(row, isDeleted ? -1 : 1)
     this.recent.forget(row)
   }
 
   /** @param by - Id of the fact that retired it; undefined to take the mark away. */
   setSupersededBy(row: number, by: string | undefined): void {
     this.setLink(this.supersededBy, row, 'supersededBy', by)
+    this.recent.forget(row)
+  }
+
+  setHorizon(row: number, horizonClass: HorizonClass): void {
+    const bits = HORIZON_CLASSES.indexOf(horizonClass) << HORIZON_SHIFT
+    this.flags.set(row, (this.flags.get(row) & ~HORIZON_MASK) | bits)
+    this.recent.forget(row)
+  }
+
+  /** @param at - RFC 3339. */
+  setReverifiedAt(row: number, at: string): void {
+    this.setExtra(row, 'reverifiedAt', at)
     this.recent.forget(row)
   }
 
@@ -160,8 +218,23 @@ export class FactTable {
     this.recent.forget(row)
   }
 
+  /** Highest confidence of the rows `block << ROW_BLOCK_BITS` and those after them, before decay. */
+  mostConfidence(block: number): number {
+    return this.blockConfidence.get(block)
+  }
+
+  /** Deleted or forgotten. */
   isDeleted(row: number): boolean {
-    return (this.flags.get(row) & DELETED) !== 0
+    return (this.flags.get(row) & (DELETED | FORGOTTEN)) !== 0
+  }
+
+  isForgotten(row: number): boolean {
+    return (this.flags.get(row) & FORGOTTEN) !== 0
+  }
+
+  /** Forgotten for good. */
+  isWiped(row: number): boolean {
+    return (this.flags.get(row) & WIPED) !== 0
   }
 
   /** After the policy. */
@@ -184,9 +257,14 @@ export class FactTable {
     return by === ELSEWHERE || (by !== NONE && by < before)
   }
 
+  /** Id of the fact that retired it. */
+  retiredBy(row: number): string | undefined {
+    return this.linkedId(this.supersededBy, row, this.extras.get(row)?.supersededBy)
+  }
+
   horizonClass(row: number): HorizonClass {
     // Written by `insert` from the same list.
-    return HORIZON_CLASSES[this.flags.get(row) >>> HORIZON_SHIFT] as HorizonClass
+    return HORIZON_CLASSES[(this.flags.get(row) & HORIZON_MASK) >>> HORIZON_SHIFT] as HorizonClass
   }
 
   /** When it was last verified, else stored; milliseconds since 1970-01-01 UTC. */
@@ -270,6 +348,17 @@ export class FactTable {
     return row
   }
 
+  /** Highest version that the next one has to exceed: forgotten ones count, deleted ones do not. */
+  newestVersion(chain: number): number {
+    let row = this.newestOfChain.get(chain)
+    let version = 0
+    for (; row !== NONE; row = this.previousInChain.get(row)) {
+      version = Math.max(version, this.isForgotten(row) ? this.version.get(row) : 0)
+      if (!this.isDeleted(row)) return Math.max(version, this.version.get(row))
+    }
+    return version
+  }
+
   /** Rows of a chain, oldest first. */
   chainRows(chain: number): number[] {
     const rows: number[] = []
@@ -292,12 +381,18 @@ export class FactTable {
     return this.chains.find(this.entityOf.get(row), this.keyOf.get(row))
   }
 
-  /** The fact in a row, as it stands in the journal but for the privacy policy. */
+  /** The fact in a row as readers get it: after the privacy policy, and without a forgotten value. */
   fact(row: number): Fact {
     return this.recent.get(row, this.readFact)
   }
 
   private readonly readFact = (row: number): Fact => {
+    const fact = this.readWhole(row)
+    if (!this.isForgotten(row)) return fact
+    return { ...fact, value: FORGOTTEN_VALUE, tokens: FORGOTTEN_TOKENS, forgotten: true }
+  }
+
+  private readWhole(row: number): Fact {
     const extra = this.extras.get(row)
     const actor = this.actorOf.get(row)
     const supersedes = this.linkedId(this.supersedes, row, extra?.supersedes)
@@ -328,14 +423,73 @@ export class FactTable {
     }
   }
 
-  /** The fact in a row as a snapshot keeps it: with the private flag of its line, before the policy. */
+  /**
+   * The fact in a row as a snapshot keeps it: with the private flag of its line, before the policy, and
+   * with a forgotten value that can still come back. What is forgotten stands in the ledger.
+   */
   storedFact(row: number): Fact {
-    return { ...this.readFact(row), private: (this.flags.get(row) & STORED_PRIVATE) !== 0 }
+    const flags = this.flags.get(row)
+    return {
+      ...this.readWhole(row),
+      private: (flags & STORED_PRIVATE) !== 0,
+      deleted: (flags & DELETED) !== 0,
+      ...(this.isWiped(row) && { forgotten: true }),
+    }
+  }
+
+  /** What a snapshot keeps of the table; the rest follows from it. */
+  get saved() {
+    const { entityOf, keyOf, storedAt, confidence, version, flags, actorOf } = this
+    const { valueAddress, valueLength, supersedes, supersededBy } = this
+    return {
+      /** One number a row. */
+      columns: {
+        ...{ entityOf, keyOf, storedAt, confidence, version, flags, actorOf },
+        ...{ valueAddress, valueLength, supersedes, supersededBy },
+      },
+      dictionaries: { entities: this.entities, keys: this.keys, actors: this.actors },
+      values: this.values,
+      extras: this.extras,
+      chains: this.chains,
+      positionOfChain: this.positionOfChain,
+    }
+  }
+
+  /** Work out what follows from the {@link saved} parts, after they were loaded into an empty table. */
+  async restore(pause: Pause): Promise<void> {
+    await this.ids.index(pause)
+    for (const dictionary of Object.values(this.saved.dictionaries)) await dictionary.index(pause)
+    for (let entity = 0; entity < this.entities.size; entity++) {
+      this.describeEntity(entity, this.entities.text(entity))
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
+    const rows = this.size
+    for (let row = 0; row < rows; row++) {
+      const entity = this.entityOf.get(row)
+      this.noteRank(row, this.storedAt.get(row))
+      const flags = this.flags.get(row)
+      const isPrivate =
+        (flags & STORED_PRIVATE) !== 0 || (this.entityFlags.get(entity) & FORCED_PRIVATE) !== 0
+      this.flags.set(row, isPrivate ? flags | PRIVATE : flags & ~PRIVATE)
+      // Links to rows that were not yet there follow in the journal.
+      if (this.supersededBy.get(row) >= rows) this.supersededBy.set(row, NONE)
+      this.previousOfEntity.push(this.newestOfEntity.get(entity))
+      this.newestOfEntity.set(entity, row)
+      this.linkIntoChain(row, entity, this.keyOf.get(row))
+      if (!this.isDeleted(row)) this.count(row, 1)
+      const waiting = (row & 0xff) === 0 ? pause() : undefined
+      if (waiting !== undefined) await waiting
+    }
   }
 
   private addEntity(name: string): number {
     const entity = this.entities.addText(name)
-    if (entity < this.newestOfEntity.length) return entity
+    if (entity === this.newestOfEntity.length) this.describeEntity(entity, name)
+    return entity
+  }
+
+  private describeEntity(entity: number, name: string): void {
     const parts = splitPrivateEntity(name)
     this.newestOfEntity.push(NONE)
     this.ownerOfEntity.push(parts === undefined ? NONE : this.owners.addText(parts.owner))
@@ -345,17 +499,29 @@ export class FactTable {
         (isReserved ? PANEL_RESERVED : 0),
     )
     this.shownOfEntity.push(0)
-    return entity
+    if (name.startsWith(LEGAL_HOLD_PREFIX)) this.holdEntities.push(entity)
   }
 
   private linkIntoChain(row: number, entity: number, key: number): void {
     const chain = this.chains.add(entity, key)
     if (chain === this.newestOfChain.length) {
       this.newestOfChain.push(NONE)
-      this.positionOfChain.push(0)
+      // A snapshot brings the positions of its chains.
+      if (chain === this.positionOfChain.length) this.positionOfChain.push(0)
     }
     this.previousInChain.push(this.newestOfChain.get(chain))
     this.newestOfChain.set(chain, row)
+  }
+
+  private noteRank(row: number, storedAt: number): void {
+    if (storedAt < this.lastStoredAt) this.isInTimeOrder = false
+    else this.lastStoredAt = storedAt
+    const confidence = this.confidence.get(row)
+    const block = row >>> ROW_BLOCK_BITS
+    if (block === this.blockConfidence.length) this.blockConfidence.push(confidence)
+    else if (this.blockConfidence.get(block) < confidence) {
+      this.blockConfidence.set(block, confidence)
+    }
   }
 
   private count(row: number, by: number): void {

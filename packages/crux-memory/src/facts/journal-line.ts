@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DEFAULT_TENANT } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
+import { decodeForgetLine, FORGET_OPS, type ForgetLine } from '../forgetting/forget-lines.js'
+import { type EarlierLink, parseEarlierLinks } from './consolidation-edge.js'
 import { shortFloat32 } from './float32.js'
 import { anyTimeMs } from './stored-time.js'
 
@@ -10,6 +12,7 @@ export const FACT_STREAM = 'facts'
 
 /** A change of the fact store, as a line of the journal names it; times are RFC 3339 in UTC. */
 export type FactLine =
+  | ForgetLine
   | { readonly op: 'store'; readonly fact: Fact }
   | { readonly op: 'store_batch'; readonly facts: readonly Fact[] }
   | { readonly op: 'delete'; readonly fact_id: string; readonly deleted_at?: string }
@@ -28,9 +31,23 @@ export type FactLine =
       readonly set_at?: string
     }
   | {
+      readonly op: 'set_horizon'
+      readonly fact_id: string
+      readonly horizon_class: HorizonClass
+      readonly set_at?: string
+    }
+  | {
+      readonly op: 'reverify'
+      readonly fact_id: string
+      readonly reverified_at: string
+      readonly receipt_id?: string
+    }
+  | {
       readonly op: 'consolidate'
       readonly canonical: Fact
       readonly superseded_fact_ids: readonly string[]
+      /** Links of those that others had retired before; absent when there are none. */
+      readonly earlier?: readonly EarlierLink[]
       readonly consolidated_at?: string
     }
   | {
@@ -47,15 +64,33 @@ export type FactLine =
  */
 export function chainKey(tenant: string, entity: string, key: string): string {
   // The length keeps ("ab", "c") and ("a", "bc") apart.
-  const hash = createHash('sha256').update(`${entity.length}:${entity}${key}`)
-  return `${tenant}/${FACT_STREAM}/${hash.digest('base64url').slice(0, 24)}`
+  const digest = hash('sha256', `${entity.length}:${entity}${key}`, 'base64url')
+  return `${tenant}/${FACT_STREAM}/${digest.slice(0, 24)}`
 }
 
 /** UTF-8 bytes of one line, without the line break. */
 export function encodeFactLine(line: FactLine): Uint8Array {
-  if (line.op !== 'store') return Buffer.from(JSON.stringify(line))
-  return Buffer.from(JSON.stringify({ op: 'store', fact: toStoredFact(line.fact) }))
+  return Buffer.from(JSON.stringify(toStoredLine(line)))
 }
+
+function toStoredLine(line: FactLine): FactLine {
+  switch (line.op) {
+    case 'store':
+      return { op: 'store', fact: toStoredFact(line.fact) }
+    case 'store_batch':
+      return { op: 'store_batch', facts: line.facts.map(toStoredFact) }
+    case 'consolidate':
+      return { ...line, canonical: toStoredFact(line.canonical) }
+    default:
+      return line
+  }
+}
+
+/**
+ * Journal key of changes that take values away or keep them from being taken: forgetting, its undoing,
+ * purges and legal holds. One for all tenants, so that these changes are compared with each other.
+ */
+export const ERASURE_KEY = `${DEFAULT_TENANT}/${FACT_STREAM}/erasure`
 
 /** A fact with its confidence in the short form of the journal. */
 export function toStoredFact(fact: Fact): Fact {
@@ -107,11 +142,26 @@ export function decodeFactLine(bytes: Uint8Array): FactLine | string {
       if (!isOptionalTime(from) || !isOptionalTime(to)) return 'a bound is not a time'
       return { op: 'set_validity', fact_id: value.fact_id, ...bounds(from, to) }
     }
+    case 'set_horizon':
+      if (!isText(value.fact_id)) return 'fact_id is not a string'
+      if (!isHorizonClass(value.horizon_class)) return 'horizon_class is not a known class'
+      return { op: 'set_horizon', fact_id: value.fact_id, horizon_class: value.horizon_class }
+    case 'reverify':
+      if (!isText(value.fact_id)) return 'fact_id is not a string'
+      if (!isTime(value.reverified_at)) return 'reverified_at is not a time'
+      return { op: 'reverify', fact_id: value.fact_id, reverified_at: value.reverified_at }
     case 'consolidate': {
       const canonical = decodeFact(value.canonical)
       if (typeof canonical === 'string') return canonical
       if (!isTexts(value.superseded_fact_ids)) return 'superseded_fact_ids is not a list of strings'
-      return { op: 'consolidate', canonical, superseded_fact_ids: value.superseded_fact_ids }
+      const earlier = parseEarlierLinks(value.earlier)
+      if (earlier === undefined) return 'earlier is not a list of links'
+      return {
+        op: 'consolidate',
+        canonical,
+        superseded_fact_ids: value.superseded_fact_ids,
+        earlier,
+      }
     }
     case 'consolidate_undo':
       if (!isText(value.canonical_fact_id)) return 'canonical_fact_id is not a string'
@@ -122,6 +172,7 @@ export function decodeFactLine(bytes: Uint8Array): FactLine | string {
         restored_fact_ids: value.restored_fact_ids,
       }
     default:
+      if (FORGET_OPS.has(value.op)) return decodeForgetLine(value)
       return 'op is not one that this version knows'
   }
 }
@@ -165,6 +216,7 @@ export function decodeFact(value: unknown): Fact | string {
     ...(isText(value.actor) && { actor: value.actor }),
     ...bounds(from, to),
     ...(value.seeded === true && { seeded: true }),
+    ...(value.forgotten === true && { forgotten: true }),
     ...(isCount(value.access_count) && { access_count: value.access_count }),
     ...(isText(value.last_accessed_at) && { last_accessed_at: value.last_accessed_at }),
   }

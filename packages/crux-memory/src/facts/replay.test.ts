@@ -37,7 +37,9 @@ async function stateOf(store: FactStore) {
       ENTITIES.flatMap((entity) => KEYS.map((key) => store.history(caller, entity, key))),
     ),
   }))
-  return { stats: store.stats(), perCaller: await Promise.all(perCaller) }
+  // How far the index is, is no state.
+  const { live, versions } = store.stats()
+  return { stats: { live, versions }, perCaller: await Promise.all(perCaller) }
 }
 
 const line = (value: unknown) => ({ key: '', bytes: Buffer.from(JSON.stringify(value)) })
@@ -237,7 +239,7 @@ describe('replay', () => {
       { op: 'store', fact: fact('f_c', { value: 'secret words' }) },
     ])
     const { store, warnings } = await open(journal)
-    expect(store.stats()).toEqual({ live: 1, versions: 1 })
+    expect(store.stats()).toMatchObject({ live: 1, versions: 1 })
     expect((await store.get(ANONYMOUS, 'f_c'))?.fact.value).toBe('value of f_c')
     expect(warnings).toHaveLength(5)
     expect(warnings.join()).not.toContain('secret')

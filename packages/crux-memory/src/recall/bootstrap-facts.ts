@@ -4,7 +4,7 @@ import { type Caller, CruxError, createPauser, DEFAULT_TENANT, type Pause } from
 import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { BootstrapAnswer, BootstrapQuery } from '../fact-store.js'
-import type { FactTable } from '../facts/fact-table.js'
+import { type FactTable, NONE } from '../facts/fact-table.js'
 import { termsOf } from '../text/white-space.js'
 import { rowsOfEntities } from './candidates.js'
 import { assertQueryText } from './query-facts.js'
@@ -15,7 +15,13 @@ import type { VectorCache } from './vector-cache.js'
 /** Start of the entities that hold bootstrap knowledge. */
 export const BOOTSTRAP_PREFIX = '__bootstrap__::'
 
-const DEFAULT_BOOTSTRAP_FACTS = 100
+/** Start of the entities that say what nobody knows. */
+export const GAPS_PREFIX = '__ops__::coverage'
+
+/** Start of the entities that hold engrams. */
+export const ENGRAM_PREFIX = '__engram__::'
+
+const DEFAULT_FACTS = 100
 const COSINE_WEIGHT = 0.6
 const CONFIDENCE_WEIGHT = 0.4
 
@@ -24,35 +30,79 @@ interface Candidate {
   readonly row: number
 }
 
+/** What {@link sharedFacts} ranks with when an embedder is configured. */
+export interface Similarity {
+  readonly cache: VectorCache
+  readonly embedder: Embedder
+  onWarning(message: string): void
+}
+
 /**
  * Bootstrap knowledge: live facts under the prefix in the caller's tenant, and those that the daemon
- * itself stored in the default tenant, whatever their private flag and superseded ones included.
+ * itself stored in the default tenant, except texts of its own that it replaced.
+ *
+ * @see sharedFacts for order and errors.
+ */
+export function bootstrapFacts(
+  context: RecallContext,
+  vectors: Similarity | undefined,
+  caller: Caller,
+  query: BootstrapQuery,
+): Promise<BootstrapAnswer> {
+  return sharedFacts(context, vectors, caller, query, {
+    prefixes: [BOOTSTRAP_PREFIX],
+    isSeedShared: true,
+  })
+}
+
+/**
+ * Records that the daemon keeps as facts for everybody in a tenant: gaps and engrams.
+ *
+ * @see sharedFacts for order and errors.
+ */
+export function systemFacts(
+  context: RecallContext,
+  vectors: Similarity | undefined,
+  caller: Caller,
+  query: BootstrapQuery,
+): Promise<BootstrapAnswer> {
+  return sharedFacts(context, vectors, caller, query, {
+    prefixes: [GAPS_PREFIX, ENGRAM_PREFIX],
+    isSeedShared: false,
+  })
+}
+
+/**
+ * Live facts whose stored entity starts with a prefix, whatever their private flag and superseded ones
+ * included. No agent's private fact is among them: their stored entities start otherwise.
  *
  * With an embedder and a query every fact is a candidate, ranked by 0.6 cosine + 0.4 confidence;
  * without, the words filter and confidence ranks. Then newer first.
  *
  * @param vectors - Undefined when no embedder is configured.
- * @throws {CruxError} `QUERY_INVALID`, also for a prefix outside of bootstrap knowledge, since this
- *   read applies no visibility; `TEXT_INVALID`.
+ * @param scope.prefixes - One of them has to start the asked prefix, since this read applies no visibility.
+ * @param scope.isSeedShared - Adds what the daemon itself stored in the default tenant.
+ * @throws {CruxError} `QUERY_INVALID`, also for another prefix; `TEXT_INVALID`.
  */
-export async function bootstrapFacts(
+async function sharedFacts(
   context: RecallContext,
-  vectors: { cache: VectorCache; embedder: Embedder; onWarning(message: string): void } | undefined,
+  vectors: Similarity | undefined,
   caller: Caller,
   query: BootstrapQuery,
+  scope: { readonly prefixes: readonly string[]; readonly isSeedShared: boolean },
 ): Promise<BootstrapAnswer> {
   assertCount('top_k', query.topK)
   assertCount('token_budget', query.tokenBudget)
   assertQueryText(query.query)
-  if (!query.entityPrefix.startsWith(BOOTSTRAP_PREFIX)) {
+  if (!scope.prefixes.some((prefix) => query.entityPrefix.startsWith(prefix))) {
     throw new CruxError<MemoryErrorCode>(
       'QUERY_INVALID',
-      `entity prefix '${query.entityPrefix.slice(0, 80)}' is not bootstrap knowledge; start it with '${BOOTSTRAP_PREFIX}'`,
+      `entity prefix '${query.entityPrefix.slice(0, 80)}' is not shared here; start it with ${scope.prefixes.map((prefix) => `'${prefix}'`).join(' or ')}`,
       { data: { field: 'entity_prefix', value: query.entityPrefix } },
     )
   }
   const pause = createPauser()
-  let candidates = await collect(context, caller, query.entityPrefix, pause)
+  let candidates = await collect(context, caller, query.entityPrefix, scope.isSeedShared, pause)
   const scores = await similarities(vectors, candidates, query.query)
   if (scores === undefined && query.query !== undefined) {
     candidates = await withTerms(candidates, termsOf(query.query), pause)
@@ -71,7 +121,7 @@ export async function bootstrapFacts(
       }
     },
     {
-      topK: query.topK ?? DEFAULT_BOOTSTRAP_FACTS,
+      topK: query.topK ?? DEFAULT_FACTS,
       tokenBudget: query.tokenBudget,
       isTiered: false,
     },
@@ -89,6 +139,14 @@ export async function bootstrapFacts(
   }
 }
 
+/** Whether the daemon itself replaced a text of its own. */
+function isOutdatedSeed(table: FactTable, row: number): boolean {
+  if (!table.isSeeded(row)) return false
+  const by = table.retiredBy(row)
+  const successor = by === undefined ? NONE : table.ids.find(by)
+  return successor !== NONE && table.isSeeded(successor)
+}
+
 function tokensOf(candidate: Candidate | undefined): number {
   return candidate === undefined ? 0 : candidate.table.tokens(candidate.row)
 }
@@ -98,17 +156,18 @@ async function collect(
   context: RecallContext,
   caller: Caller,
   prefix: string,
+  isSeedShared: boolean,
   pause: Pause,
 ): Promise<Candidate[]> {
   const candidates: Candidate[] = []
-  const tenants = new Set([DEFAULT_TENANT, caller.tenant])
+  const tenants = new Set(isSeedShared ? [DEFAULT_TENANT, caller.tenant] : [caller.tenant])
   for (const tenant of tenants) {
     const table = context.projection.table(tenant)
     if (table === undefined) continue
     const pieces = await context.indexOf(table).entitiesStartingWith(prefix, pause)
     const rows = await rowsOfEntities(table, pieces.flat(), table.size, pause)
     for (const row of rows.sort((a, b) => a - b)) {
-      if (table.isDeleted(row)) continue
+      if (table.isDeleted(row) || isOutdatedSeed(table, row)) continue
       if (tenant === caller.tenant || table.isSeeded(row)) candidates.push({ table, row })
     }
   }
@@ -133,7 +192,7 @@ async function withTerms(
 
 /** Cosine of each candidate with the query; undefined when words have to do. */
 async function similarities(
-  vectors: Parameters<typeof bootstrapFacts>[1],
+  vectors: Similarity | undefined,
   candidates: readonly Candidate[],
   query: string | undefined,
 ): Promise<Float64Array | undefined> {
@@ -159,7 +218,7 @@ async function similarities(
       redactSecrets(error instanceof Error ? error.message : 'no reason'),
       200,
     )
-    onWarning(`bootstrap: the embedder failed, so words are matched instead: ${reason}`)
+    onWarning(`facts: the embedder failed, so words are matched instead: ${reason}`)
     return undefined
   }
 }

@@ -1,5 +1,5 @@
 import type { Pause } from 'crux-types'
-import { type FactTable, NONE } from '../facts/fact-table.js'
+import { type FactTable, NONE, ROW_BLOCK_BITS } from '../facts/fact-table.js'
 import { privateEntity } from '../privacy.js'
 import type { RowSet } from '../text/row-set.js'
 import type { TenantIndex } from '../text/tenant-index.js'
@@ -20,8 +20,15 @@ export interface CandidateFilter {
   readonly entityPrefix?: string | undefined
 }
 
-/** Calls `visit` with each candidate row once. */
-export type VisitRows = (visit: (row: number) => void) => Promise<void>
+/**
+ * Calls `visit` with each candidate row once.
+ *
+ * @param isHopeless - Whether nobody wants the rows of a block any more; they may be left out.
+ */
+export type VisitRows = (
+  visit: (row: number) => void,
+  isHopeless?: (block: number) => boolean,
+) => Promise<void>
 
 /**
  * Rows below `limit` that match a filter, whether or not the caller may see them.
@@ -41,9 +48,11 @@ export async function findCandidates(
   const entities = await entitiesOf(table, index, sight, filter, pause)
   const rows = entities && (await rowsOfEntities(table, entities, limit, pause))
   if (rows === undefined) {
-    if (terms === undefined) return (visit) => visitAll(limit, visit, pause)
+    if (terms === undefined) {
+      return (visit, isHopeless) => visitAll(limit, visit, pause, isHopeless)
+    }
     const set = await index.match(terms, limit, pause)
-    return (visit) => visitSet(set, visit, pause)
+    return (visit, isHopeless) => visitSet(set, visit, pause, isHopeless)
   }
   if (terms === undefined) return (visit) => visitList(rows, visit, pause)
   if (rows.length <= FEW_ROWS) {
@@ -117,17 +126,42 @@ async function entitiesOf(
   return found
 }
 
-async function visitAll(limit: number, visit: (row: number) => void, pause: Pause): Promise<void> {
-  for (let row = limit - 1; row >= 0; row--) {
-    visit(row)
-    if ((row & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+async function visitAll(
+  limit: number,
+  visit: (row: number) => void,
+  pause: Pause,
+  isHopeless: (block: number) => boolean = () => false,
+): Promise<void> {
+  for (let block = (limit - 1) >> ROW_BLOCK_BITS; block >= 0; block--) {
+    if (isHopeless(block)) continue
+    const first = block << ROW_BLOCK_BITS
+    for (let row = Math.min(first + (1 << ROW_BLOCK_BITS), limit) - 1; row >= first; row--) {
+      visit(row)
+    }
+    await pause()
   }
 }
 
-async function visitSet(set: RowSet, visit: (row: number) => void, pause: Pause): Promise<void> {
+/** Visit the rows of a set, newest first. */
+export async function visitSet(
+  set: RowSet,
+  visit: (row: number) => void,
+  pause: Pause,
+  isHopeless: (block: number) => boolean = () => false,
+): Promise<void> {
   let visited = 0
-  for (let row = set.previous(set.limit); row !== -1; row = set.previous(row)) {
+  let start = set.limit
+  for (let row = set.previous(set.limit); row !== -1; ) {
+    if (row < start) {
+      const block = row >>> ROW_BLOCK_BITS
+      start = block << ROW_BLOCK_BITS
+      if (isHopeless(block)) {
+        row = set.previous(start)
+        continue
+      }
+    }
     visit(row)
+    row = set.previous(row)
     if ((++visited & (ROWS_PER_PAUSE - 1)) === 0) await pause()
   }
 }

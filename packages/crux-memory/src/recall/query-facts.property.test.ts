@@ -254,6 +254,8 @@ describe('queryFacts against a plain scan', () => {
             expect(page).toMatchObject(numbers)
             expect(page.rows.map((row) => row.fact.fact_id)).toEqual(expectedIds)
             expect(page.rows.map((row) => row.entity)).toEqual(entities)
+            const quick = await store.query(caller, { ...query, isCounted: false })
+            expect(quick.rows).toEqual(page.rows)
           }
         },
       ),
@@ -284,6 +286,35 @@ describe('queryFacts against a plain scan', () => {
         const page = await store.query(ANONYMOUS, { query, topK: 40, ...scope })
         expect(page.rows.map((row) => row.fact.fact_id)).toEqual(expected.ids)
         expect(page.matched).toBe(expected.matched)
+      }
+    }
+  })
+
+  it('gives the same rows without counting, over many blocks of rows', async () => {
+    const { store, clock } = await openEmpty()
+    const stores = Array.from({ length: 6000 }, (_, i) => {
+      if (i % 100 === 0) clock.advance(HOUR_MS)
+      return store.store(i % 9 === 0 ? anna : ANONYMOUS, {
+        entity: `e${i % 50}`,
+        key: `k${i}`,
+        value: `row ${i}`,
+        // The best facts are old, and some of them have gone stale.
+        confidence: i < 1500 ? 0.9 : (i % 7) / 10,
+        horizonClass: i % 3 === 0 ? 'volatile' : 'none',
+        private: i % 9 === 0,
+      })
+    })
+    await Promise.all(stores)
+    for (const caller of [ANONYMOUS, anna]) {
+      for (const query of [undefined, 'row', '77', 'e7 12', 'nowhere']) {
+        for (const topK of [0, 1, 10, 400, 7000]) {
+          const asked = { topK, ...(query !== undefined && { query }) }
+          const whole = await store.query(caller, asked)
+          const quick = await store.query(caller, { ...asked, isCounted: false })
+          expect(quick.rows).toEqual(whole.rows)
+          expect(quick.matched).toBeLessThanOrEqual(whole.matched)
+          expect(quick.next).toBeUndefined()
+        }
       }
     }
   })

@@ -1,20 +1,42 @@
-import { assertText, type Caller, CruxError, createPauser } from 'crux-types'
+import { assertText, type Caller, CruxError, createPauser, type Pause } from 'crux-types'
 import type { MemoryErrorCode } from '../errors.js'
-import type { FactPage, FactQuery, RankedFact } from '../fact-store.js'
-import { findCandidates } from './candidates.js'
+import type { FactMatch, FactPage, FactQuery, FactScoreSpace, RankedFact } from '../fact-store.js'
+import type { FactTable } from '../facts/fact-table.js'
+import { findCandidates, visitSet } from './candidates.js'
+import { prepareRanking } from './ranked-scan.js'
 import type { RecallContext } from './recall-context.js'
 import { Sight } from './sight.js'
-import { assertCount, takeRanked } from './take-ranked.js'
+import { assertCount, type Scan, takeRanked } from './take-ranked.js'
 
 /** Most bytes of a query's words. */
 const MAX_QUERY_BYTES = 64 * 1024
 const DEFAULT_TOP_K = 10
 
+/** Rows of each lane that `hybrid` fuses. */
+const HYBRID_DEPTH = 1000
+/** Keeps the best ranks from outweighing everything. @see Cormack, Clarke & Büttcher (2009) */
+const RRF_K = 60
+
+/** What all lanes of one query share. */
+interface Asked {
+  readonly context: RecallContext
+  readonly table: FactTable
+  readonly sight: Sight
+  readonly query: FactQuery
+  /** Rows from here on were stored after the read began. */
+  readonly limit: number
+  readonly pause: Pause
+  /** Whether the caller sees a row that is not retired. */
+  counts(row: number): boolean
+  /** Confidence of a row that passes all filters but words and floor; undefined for others. */
+  confidence(row: number): number | undefined
+}
+
 /**
  * Recall over the facts of the caller's tenant: filter, match, rank, floor, then budget or count.
  *
- * Ranked by confidence after decay, then by time, newest first, then by place in the journal, newest
- * first, so that equal questions over equal facts have equal answers.
+ * Equal ranks go by time, newest first, then by place in the journal, newest first, so that equal
+ * questions over equal facts have equal answers.
  *
  * @throws {CruxError} `QUERY_INVALID`, `CONFIDENCE_INVALID` or `TEXT_INVALID`.
  */
@@ -31,47 +53,162 @@ export async function queryFacts(
   if (table === undefined) return EMPTY_PAGE
 
   const pause = createPauser()
-  const now = context.clock.now()
-  const limit = table.size
+  const { after, includeSuperseded = false } = query
+  const now = after?.now ?? context.clock.now()
+  const limit = Math.min(after?.limit ?? table.size, table.size)
   const sight = new Sight(caller, table)
-  const visit = await findCandidates(table, context.indexOf(table), sight, query, limit, pause)
-  const { asOf, includeSuperseded = false } = query
-
-  let belowFloor = 0
-  let isCounting = true
-  const taken = await takeRanked(
-    async (offer) => {
-      await visit((row) => {
-        if (table.isDeleted(row) || !sight.sees(row)) return
-        if (!includeSuperseded && table.isSuperseded(row, limit)) return
-        if (asOf !== undefined && !table.isValidAt(row, asOf)) return
-        const confidence = context.effectiveConfidence(table, row, now)
-        if (confidence >= floor) offer(confidence, table.storedAt.get(row), row)
-        else if (isCounting) belowFloor++
-      })
-      isCounting = false
+  const counts = (row: number): boolean =>
+    !table.isDeleted(row) &&
+    sight.sees(row) &&
+    (includeSuperseded || !table.isSuperseded(row, limit))
+  const asked: Asked = {
+    ...{ context, table, sight, query, limit, pause, counts },
+    confidence(row) {
+      if (!counts(row)) return undefined
+      if (query.asOf !== undefined && !table.isValidAt(row, query.asOf)) return undefined
+      return context.effectiveConfidence(table, row, now)
     },
+  }
+  // Without words there is nothing to match in any way.
+  const match = query.query === undefined ? 'substring' : (query.match ?? 'substring')
+  const { scan, belowFloor } = await LANES[match](asked, floor)
+  const taken = await takeRanked(
+    scan,
     {
       topK: query.topK ?? DEFAULT_TOP_K,
       tokenBudget: query.tokenBudget,
       isTiered: query.overflow === 'tiered',
+      isCapped: query.isCapped ?? false,
+      after,
     },
     (row) => table.tokens(row),
   )
 
   const rows: RankedFact[] = []
-  for (const row of taken.rows) {
-    rows.push(context.rankedFact(table, sight, row, now))
+  for (const { row, first } of taken.ranks) {
+    const recalled = context.recalledFact(table, sight, row, now)
+    rows.push(
+      match === 'substring'
+        ? recalled
+        : { ...recalled, score: first, scoreSpace: SCORE_SPACES[match] },
+    )
     const waiting = pause()
     if (waiting !== undefined) await waiting
   }
+  const last = taken.ranks.at(-1)
+  const hasMore = query.isCounted !== false && taken.matched > rows.length
   return {
     rows,
     hydrated: taken.hydrated,
     matched: taken.matched,
-    filteredBelowThreshold: belowFloor,
+    filteredBelowThreshold: belowFloor(),
     totalTokens: taken.totalTokens,
+    ...(hasMore && last !== undefined && { next: { now, limit, ...last } }),
   }
+}
+
+/** Offers the rows of one way to match. */
+interface Lane {
+  readonly scan: Scan
+  /** Rows that only the floor kept out; known once `scan` ran. */
+  belowFloor(): number
+}
+
+async function substringLane(asked: Asked, floor: number): Promise<Lane> {
+  const { context, table, sight, query, limit, pause } = asked
+  const visit = await findCandidates(table, context.indexOf(table), sight, query, limit, pause)
+  let below = 0
+  let isCounting = true
+  return {
+    scan: async (offer, bar) => {
+      // Rows come newest first, and decay only lowers: a block of no more confidence than the bar
+      // holds nothing that would be taken.
+      const isHopeless = (block: number): boolean => {
+        const worst = bar()
+        return worst !== undefined && table.mostConfidence(block) <= worst.first
+      }
+      await visit(
+        (row) => {
+          const confidence = asked.confidence(row)
+          if (confidence === undefined) return
+          if (confidence >= floor) offer(confidence, table.storedAt.get(row), row)
+          else if (isCounting) below++
+        },
+        query.isCounted === false && table.isInTimeOrder ? isHopeless : undefined,
+      )
+      isCounting = false
+    },
+    belowFloor: () => below,
+  }
+}
+
+async function rankedLane(asked: Asked, floor: number): Promise<Lane> {
+  const { context, table, sight, query, limit, pause, counts } = asked
+  const index = context.indexOf(table)
+  const ranking = await prepareRanking(table, index, sight, query.query ?? '', counts, limit, pause)
+  if (ranking === undefined) return { scan: async () => undefined, belowFloor: () => 0 }
+  const { entity, entityPrefix } = query
+  const candidates: number[] = []
+  let below = 0
+  const take = (row: number): void => {
+    if (!ranking.rows.has(row)) return
+    const confidence = asked.confidence(row)
+    if (confidence === undefined) return
+    if (confidence >= floor) candidates.push(row)
+    else below++
+  }
+  if (entity === undefined && entityPrefix === undefined) {
+    await visitSet(ranking.rows, take, pause)
+  } else {
+    const visit = await findCandidates(table, index, sight, { entity, entityPrefix }, limit, pause)
+    await visit(take)
+  }
+  const scores = new Float64Array(candidates.length)
+  for (const [at, row] of candidates.entries()) {
+    scores[at] = ranking.score(row) * (asked.confidence(row) ?? 0)
+    const waiting = pause()
+    if (waiting !== undefined) await waiting
+  }
+  return { scan: listScan(candidates, scores, asked), belowFloor: () => below }
+}
+
+async function hybridLane(asked: Asked, floor: number): Promise<Lane> {
+  const fused = new Map<number, number>()
+  let below = 0
+  for (const lane of [await substringLane(asked, floor), await rankedLane(asked, floor)]) {
+    const { rows } = await takeRanked(
+      lane.scan,
+      { topK: HYBRID_DEPTH, tokenBudget: undefined, isTiered: false },
+      () => 0,
+    )
+    for (const [place, row] of rows.entries()) {
+      fused.set(row, (fused.get(row) ?? 0) + 1 / (RRF_K + place + 1))
+    }
+    below = Math.max(below, lane.belowFloor())
+  }
+  const scan = listScan([...fused.keys()], Float64Array.from(fused.values()), asked)
+  return { scan, belowFloor: () => below }
+}
+
+function listScan(rows: readonly number[], scores: Float64Array, { table, pause }: Asked): Scan {
+  return async (offer) => {
+    for (const [at, row] of rows.entries()) {
+      offer(scores[at] ?? 0, table.storedAt.get(row), row)
+      const waiting = (at & 0xff) === 0 ? pause() : undefined
+      if (waiting !== undefined) await waiting
+    }
+  }
+}
+
+const LANES: Readonly<Record<FactMatch, (asked: Asked, floor: number) => Promise<Lane>>> = {
+  substring: substringLane,
+  ranked: rankedLane,
+  hybrid: hybridLane,
+}
+
+const SCORE_SPACES: Readonly<Record<Exclude<FactMatch, 'substring'>, FactScoreSpace>> = {
+  ranked: 'bm25_confidence',
+  hybrid: 'reciprocal_rank',
 }
 
 /** @throws {CruxError} `TEXT_INVALID` unless the words of a query are well-formed and not too long. */

@@ -3,6 +3,7 @@ import { ageHours, effectiveConfidence, freshnessAt, type Horizons } from '../de
 import type { RankedFact } from '../fact-store.js'
 import type { FactProjection } from '../facts/fact-projection.js'
 import type { FactTable } from '../facts/fact-table.js'
+import type { RecallCounts } from '../freshness/recall-counts.js'
 import { TenantIndex } from '../text/tenant-index.js'
 import type { Sight } from './sight.js'
 
@@ -18,6 +19,8 @@ export class RecallContext {
     readonly projection: FactProjection,
     readonly clock: Clock,
     readonly horizons: Horizons,
+    /** Counts recalls, which then stretch horizons; undefined when they do not count. */
+    readonly recalls?: RecallCounts,
   ) {}
 
   /** The indexes of a tenant's facts; brought up to date by whoever uses them. */
@@ -30,13 +33,22 @@ export class RecallContext {
     return index
   }
 
-  /** Index new rows of a tenant while nobody waits for them; does nothing when that is under way. */
+  /** Use an index that a snapshot brought. */
+  adopt(table: FactTable, index: TenantIndex): void {
+    this.indexes.set(table, index)
+  }
+
+  /**
+   * Index new rows of a tenant while nobody waits for them, and all rows anew when words of wiped
+   * values are to go; does nothing when that is under way.
+   */
   indexInBackground(table: FactTable, signal: AbortSignal): void {
     if (this.beingIndexed.has(table) || signal.aborted) return
     this.beingIndexed.add(table)
     // After the writes that came with this one.
     setImmediate(() => {
-      this.indexOf(table)
+      const index = this.indexOf(table).isTainted ? new TenantIndex(table) : this.indexOf(table)
+      index
         .catchUp(table.size, createPauser({ sliceMs: BACKGROUND_SLICE_MS, signal }))
         .catch((error: unknown) => {
           // Indexing throws nothing but the signal's reason.
@@ -44,24 +56,47 @@ export class RecallContext {
         })
         .finally(() => {
           this.beingIndexed.delete(table)
-          if (this.indexOf(table).rows < table.size) this.indexInBackground(table, signal)
+          if (index.rows >= this.indexOf(table).rows) this.indexes.set(table, index)
+          const { rows, isTainted } = this.indexOf(table)
+          if (rows < table.size || isTainted) this.indexInBackground(table, signal)
         })
     })
   }
 
-  /** Confidence of a row after decay. */
+  /** Confidence of a row after decay, as recall ranks by it. */
   effectiveConfidence(table: FactTable, row: number, now: number): number {
     const horizonClass = table.horizonClass(row)
     const confidence = table.confidence.get(row)
     if (horizonClass === 'none') return confidence
-    const freshness = freshnessAt(this.horizons, horizonClass, table.anchor(row), now)
+    const recalls = this.recalls?.of(table, row)
+    const freshness = freshnessAt(this.horizons, horizonClass, table.anchor(row), now, recalls)
     return effectiveConfidence(confidence, freshness)
   }
 
+  /** Whether a row is past its horizon, however often it was recalled. */
+  isStale(table: FactTable, row: number, now: number): boolean {
+    const horizonClass = table.horizonClass(row)
+    if (horizonClass === 'none') return false
+    return freshnessAt(this.horizons, horizonClass, table.anchor(row), now) === 'stale'
+  }
+
+  /** A fact that is given out by recall: its freshness is that of its rank, and the recall is counted. */
+  recalledFact(table: FactTable, sight: Sight, row: number, now: number): RankedFact {
+    const ranked = this.rankedFact(table, sight, row, now, this.recalls?.of(table, row))
+    this.recalls?.add(table, row)
+    return ranked
+  }
+
   /** The fact in a row as a caller sees it, which it may. */
-  rankedFact(table: FactTable, sight: Sight, row: number, now: number): RankedFact {
+  rankedFact(
+    table: FactTable,
+    sight: Sight,
+    row: number,
+    now: number,
+    recalls?: number,
+  ): RankedFact {
     const anchor = table.anchor(row)
-    const freshness = freshnessAt(this.horizons, table.horizonClass(row), anchor, now)
+    const freshness = freshnessAt(this.horizons, table.horizonClass(row), anchor, now, recalls)
     return {
       fact: table.fact(row),
       entity: sight.entity(row) ?? '',

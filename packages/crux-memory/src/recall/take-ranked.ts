@@ -7,8 +7,12 @@ import { isBetter, type RowRank, TopRows } from './top-rows.js'
 export interface Cut {
   /** Most rows when there is no budget. */
   readonly topK: number
-  /** Tokens; then `topK` does not apply. */
+  /** Tokens; then `topK` does not apply, unless `isCapped`. */
   readonly tokenBudget: number | undefined
+  /** Nothing beyond the best `topK` counts, whatever the budget. */
+  readonly isCapped?: boolean
+  /** Rows up to and including this one were given before. */
+  readonly after?: RowRank | undefined
   /** Whether rows that do not fit are kept as pointers. */
   readonly isTiered: boolean
 }
@@ -16,16 +20,26 @@ export interface Cut {
 export interface Taken {
   /** Best first. */
   readonly rows: readonly number[]
+  /** The ranks of those rows. */
+  readonly ranks: readonly RowRank[]
   /** How many of them in full; the others are pointers. */
   readonly hydrated: number
   /** Tokens of the rows in full. */
   readonly totalTokens: number
-  /** Rows that were offered. */
+  /** Rows that were offered after `after`, at most `topK` when that caps. */
   readonly matched: number
 }
 
-/** Offer every candidate once, in any order; greater numbers rank first, then the newer row. */
-export type Scan = (offer: (first: number, second: number, row: number) => void) => Promise<void>
+/**
+ * Offer every candidate once, in any order; greater numbers rank first, then the newer row.
+ *
+ * @param bar - The rank that a candidate must exceed to be taken now; when nothing is counted, others
+ *   need not be offered.
+ */
+export type Scan = (
+  offer: (first: number, second: number, row: number) => void,
+  bar: () => RowRank | undefined,
+) => Promise<void>
 
 const FIRST_WINDOW = 256
 const MAX_WINDOW = 16_384
@@ -47,32 +61,40 @@ export async function takeRanked(
   const ranked: RowRank[] = []
   const costs: number[] = []
   let matched = 0
-  let window = tokenBudget === undefined ? cut.topK : FIRST_WINDOW
+  const most =
+    tokenBudget === undefined || cut.isCapped === true ? cut.topK : Number.POSITIVE_INFINITY
+  let window = tokenBudget === undefined ? cut.topK : Math.min(FIRST_WINDOW, most)
   for (let isFirst = true; ; isFirst = false) {
     const top = new TopRows(window)
-    const floor = ranked.at(-1)
-    await scan((first, second, row) => {
-      if (isFirst) matched++
-      if (floor !== undefined && (row === floor.row || isBetter(first, second, row, floor))) return
-      if (top.wouldKeep(first, second, row)) top.add({ first, second, row })
-    })
+    const floor = ranked.at(-1) ?? cut.after
+    await scan(
+      (first, second, row) => {
+        if (floor !== undefined && (row === floor.row || isBetter(first, second, row, floor)))
+          return
+        if (isFirst) matched++
+        if (top.wouldKeep(first, second, row)) top.add({ first, second, row })
+      },
+      () => top.bar,
+    )
     const found = top.sorted()
     ranked.push(...found)
     for (const { row } of found) costs.push(costOf(row))
     const full = tokenBudget === undefined ? ranked.length : fullWithinBudget(costs, tokenBudget)
     const emit =
       tokenBudget !== undefined && cut.isTiered ? emitWithinBudget(costs, tokenBudget).emit : full
-    if (tokenBudget !== undefined && emit === ranked.length && found.length === window) {
-      window = Math.min(window * 4, MAX_WINDOW)
+    const isWanting = tokenBudget !== undefined && emit === ranked.length && ranked.length < most
+    if (isWanting && found.length === window) {
+      window = Math.min(window * 4, MAX_WINDOW, most - ranked.length)
       continue
     }
     let totalTokens = 0
     for (let i = 0; i < full; i++) totalTokens += costs[i] ?? 0
     return {
       rows: ranked.slice(0, emit).map(({ row }) => row),
+      ranks: ranked.slice(0, emit),
       hydrated: full,
       totalTokens,
-      matched,
+      matched: cut.isCapped === true ? Math.min(matched, cut.topK) : matched,
     }
   }
 }

@@ -34,6 +34,11 @@ export class TopRows {
     }
   }
 
+  /** The rank that a row must exceed to be kept; undefined while there is room. */
+  get bar(): RowRank | undefined {
+    return this.heap.length < this.capacity ? undefined : this.heap[0]
+  }
+
   /** The rows kept, best first. */
   sorted(): readonly RowRank[] {
     return [...this.heap].sort((a, b) => (isBetter(a.first, a.second, a.row, b) ? -1 : 1))

@@ -1,5 +1,5 @@
 import { type Caller, createPauser } from 'crux-types'
-import type { FactView, RankedFact } from '../fact-store.js'
+import type { FactView, HistoryPage, RankedFact } from '../fact-store.js'
 import { NONE } from '../facts/fact-table.js'
 import { entitiesNamed, findCandidates } from './candidates.js'
 import type { RecallContext } from './recall-context.js'
@@ -61,22 +61,36 @@ export async function viewFacts(
   return { rows, totalTokens, matched: taken.matched }
 }
 
-/** All versions of a fact that the caller sees, deleted ones included, by version. */
-export function factHistory(
+/**
+ * Versions of a fact that the caller sees, deleted ones included, by version.
+ *
+ * @throws {CruxError} `QUERY_INVALID`.
+ */
+export async function factHistory(
   context: RecallContext,
   caller: Caller,
   entity: string,
   key: string,
-): readonly RankedFact[] {
+  { afterVersion = 0, limit = Number.POSITIVE_INFINITY }: HistoryPage = {},
+): Promise<readonly RankedFact[]> {
+  assertCount('after_version', afterVersion)
+  if (limit !== Number.POSITIVE_INFINITY) assertCount('limit', limit)
   const table = context.projection.table(caller.tenant)
   if (table === undefined) return []
+  const pause = createPauser()
   const now = context.clock.now()
   const sight = new Sight(caller, table)
-  return entitiesNamed(table, sight, entity)
+  const wanted = entitiesNamed(table, sight, entity)
     .map((entry) => table.findChain(table.entities.text(entry), key))
     .filter((chain) => chain !== NONE)
     .flatMap((chain) => table.chainRows(chain))
-    .filter((row) => sight.sees(row))
+    .filter((row) => table.version.get(row) > afterVersion && sight.sees(row))
     .sort((a, b) => table.version.get(a) - table.version.get(b) || a - b)
-    .map((row) => context.rankedFact(table, sight, row, now))
+  const versions: RankedFact[] = []
+  for (const row of wanted.slice(0, limit)) {
+    versions.push(context.rankedFact(table, sight, row, now))
+    const waiting = pause()
+    if (waiting !== undefined) await waiting
+  }
+  return versions
 }

@@ -1,3 +1,7 @@
+import { wholeCount } from '../columns/column.js'
+import { bytesOf } from '../columns/hash-table.js'
+import { type Part, partOf } from '../columns/parts.js'
+
 const FIRST_SLOTS = 64
 
 /**
@@ -32,6 +36,31 @@ export class GramTable {
     if (this.used * 4 >= this.slots.length) this.grow()
     place(this.slots, code, this.used)
     return this.used++
+  }
+
+  /** Each code and its number, in no order. */
+  *entries(): Iterable<readonly [code: number, number: number]> {
+    for (let at = 0; at < this.slots.length; at += 2) {
+      const kept = this.slots[at] as number // `at` is below the length
+      if (kept !== 0) yield [kept - 1, this.slots[at + 1] as number]
+    }
+  }
+
+  /** All codes; none may be added while the part is read. */
+  part(name: string): Part {
+    return partOf(name, bytesOf(this.slots))
+  }
+
+  /** Room for the codes that {@link part} gave, to be followed by {@link count}. */
+  room(bytes: number): readonly Uint8Array[] {
+    this.slots = new Int32Array(wholeCount(bytes, Int32Array.BYTES_PER_ELEMENT))
+    return [bytesOf(this.slots)]
+  }
+
+  /** Count the codes that were loaded. */
+  count(): void {
+    this.used = 0
+    for (let at = 0; at < this.slots.length; at += 2) if (this.slots[at] !== 0) this.used++
   }
 
   private grow(): void {

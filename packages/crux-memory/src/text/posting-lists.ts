@@ -1,4 +1,6 @@
-import { Column } from '../columns/column.js'
+import { Column, wholeCount } from '../columns/column.js'
+import { bytesOf } from '../columns/hash-table.js'
+import { type Part, partOf } from '../columns/parts.js'
 
 // A list grows by slices of these sizes, the last one repeated: short lists stay small, long ones
 // are read nearly in sequence. The last four bytes of a slice point to the next.
@@ -34,6 +36,7 @@ export class PostingLists {
   private readonly heads = Column.int32()
   private readonly states: Int32Array<ArrayBuffer>[] = [new Int32Array(FIRST_STATES << STATE_BITS)]
   private longLists = 0
+  private loadedCounts = new Float64Array(2)
 
   /** Lists. */
   get size(): number {
@@ -90,6 +93,59 @@ export class PostingLists {
       const at = (long & STATES_MASK) << STATE_BITS
       cursor.startLong(state[at + FIRST] as number, state[at + COUNT] as number)
     })
+  }
+
+  /** All lists; they may not grow while the parts are read. */
+  parts(name: string): Part[] {
+    const stateBytes = (this.longLists << STATE_BITS) * Int32Array.BYTES_PER_ELEMENT
+    const chunkBytes = (this.chunks.length - 1) * CHUNK_BYTES + this.used
+    return [
+      partOf(`${name}.counts`, Buffer.from(Float64Array.of(this.longLists, this.used).buffer)),
+      {
+        name: `${name}.heads`,
+        bytes: this.heads.memoryBytes(),
+        memory: () => this.heads.memory(),
+      },
+      {
+        name: `${name}.states`,
+        bytes: stateBytes,
+        memory: () => cutTo(stateBytes, this.states.map(bytesOf)),
+      },
+      {
+        name: `${name}.chunks`,
+        bytes: chunkBytes,
+        memory: () => cutTo(chunkBytes, this.chunks),
+      },
+    ]
+  }
+
+  /** Room for a part of equal lists; parts come in the order of {@link parts}. */
+  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+    switch (part) {
+      case 'counts':
+        this.loadedCounts = new Float64Array(wholeCount(bytes, Float64Array.BYTES_PER_ELEMENT))
+        return [new Uint8Array(this.loadedCounts.buffer)]
+      case 'heads':
+        return this.heads.room(bytes)
+      case 'states': {
+        this.longLists = this.loadedCounts[0] ?? 0
+        const full = 1 << (STATES_PER_CHUNK_BITS + STATE_BITS)
+        this.states.length = 0
+        for (let at = 0; at < Math.max(this.longLists << STATE_BITS, 1); at += full) {
+          this.states.push(new Int32Array(full))
+        }
+        return [...cutTo(bytes, this.states.map(bytesOf))]
+      }
+      case 'chunks':
+        this.used = this.loadedCounts[1] ?? 0
+        this.chunks.length = 0
+        for (let at = 0; at < Math.max(bytes, 1); at += CHUNK_BYTES) {
+          this.chunks.push(new Uint8Array(CHUNK_BYTES))
+        }
+        return [...cutTo(bytes, this.chunks)]
+      default:
+        return undefined
+    }
   }
 
   // Below, indexes into states and chunks come from what was allocated, and are in range.
@@ -236,6 +292,17 @@ export class PostingCursor {
     this.level = Math.min(this.level + 1, SLICE_BYTES.length - 1)
     this.at = next
     this.end = next + sliceBytes(this.level) - LINK_BYTES
+  }
+}
+
+/** The first `bytes` bytes of memory in pieces. */
+function* cutTo(bytes: number, pieces: readonly Uint8Array[]): Iterable<Uint8Array> {
+  let left = bytes
+  for (const piece of pieces) {
+    if (left === 0) return
+    const some = piece.subarray(0, left)
+    yield some
+    left -= some.length
   }
 }
 

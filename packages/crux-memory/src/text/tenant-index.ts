@@ -1,8 +1,10 @@
 import type { Pause } from 'crux-types'
+import { type Part, partOf } from '../columns/parts.js'
 import { type FactTable, NONE } from '../facts/fact-table.js'
 import { splitPrivateEntity } from '../privacy.js'
 import { RowSet } from './row-set.js'
 import { SortedNames } from './sorted-names.js'
+import { TermIndex } from './term-index.js'
 import { TokenIndex } from './token-index.js'
 
 /** With more rows than this to index, a read looks at their text instead. */
@@ -18,12 +20,24 @@ const MAX_ROWS_TO_WAIT_FOR = 2000
 export class TenantIndex {
   private readonly tokens = new TokenIndex()
   private readonly names: SortedNames
+  private terms: TermIndex | undefined
   private indexedRows = 0
+  private readonly loadedRows = new Float64Array(1)
   private namedEntities = 0
   private working: Promise<void> | undefined
+  /** Set while the words are being written to a snapshot. */
+  private held: Promise<void> | undefined
+  /** Wipes of the table when the first word was indexed. */
+  private readonly wipes: number
 
   constructor(private readonly table: FactTable) {
     this.names = new SortedNames(table.entities)
+    this.wipes = table.wipes
+  }
+
+  /** Words of values that were wiped may still be here; then no snapshot may have them. */
+  get isTainted(): boolean {
+    return this.wipes !== this.table.wipes
   }
 
   /** Rows whose words are indexed. */
@@ -39,6 +53,7 @@ export class TenantIndex {
   /** Index all rows below `limit`. */
   async catchUp(limit: number, pause: Pause): Promise<void> {
     while (this.indexedRows < limit) {
+      if (this.held !== undefined) await this.held
       // One at a time; those who wait share the work.
       this.working ??= this.indexRows(limit, pause).finally(() => {
         this.working = undefined
@@ -52,7 +67,8 @@ export class TenantIndex {
    * entity only the agent's own name for it counts.
    */
   async match(terms: readonly string[], limit: number, pause: Pause): Promise<RowSet> {
-    if (limit - this.indexedRows <= MAX_ROWS_TO_WAIT_FOR) await this.catchUp(limit, pause)
+    const isNear = limit - this.indexedRows <= MAX_ROWS_TO_WAIT_FOR
+    if (isNear && this.held === undefined) await this.catchUp(limit, pause)
     const indexed = this.indexedRows
     const rows = new RowSet(limit)
     const mark = (row: number): void => rows.add(row)
@@ -64,6 +80,32 @@ export class TenantIndex {
       if (waiting !== undefined) await waiting
     }
     return rows
+  }
+
+  /**
+   * Rows below `limit` that hold any of the stemmed terms, and those that hold each of them. Of an
+   * agent's private entity only the agent's own name for it counts.
+   */
+  async matchTerms(
+    terms: readonly string[],
+    limit: number,
+    pause: Pause,
+  ): Promise<{ readonly rows: RowSet; readonly perTerm: readonly RowSet[] }> {
+    await this.catchUp(limit, pause)
+    this.terms ??= new TermIndex(this.tokens)
+    await this.terms.catchUp(pause)
+    const rows = new RowSet(limit)
+    const perTerm: RowSet[] = []
+    for (const term of terms) {
+      const own = new RowSet(limit)
+      const mark = (row: number): void => {
+        own.add(row)
+        rows.add(row)
+      }
+      await this.terms.match(term, mark, pause)
+      perTerm.push(own)
+    }
+    return { rows, perTerm }
   }
 
   /** Whether a row's value, key or own entity name holds any of the terms: the plain form of the match. */
@@ -87,25 +129,65 @@ export class TenantIndex {
     return this.names.startingWith(prefix)
   }
 
+  /**
+   * Index nothing until released, so that {@link parts} stay as they are; reads look at the text of
+   * newer rows meanwhile.
+   *
+   * @returns Resolves, with the release, when the row that was being indexed is done.
+   */
+  async hold(): Promise<() => void> {
+    let release = (): void => undefined
+    while (this.held !== undefined) await this.held
+    this.held = new Promise((resolve) => {
+      release = () => {
+        this.held = undefined
+        resolve()
+      }
+    })
+    await this.working
+    return release
+  }
+
+  /** The words, while they are held. */
+  parts(): Part[] {
+    const rows = partOf('indexed', Buffer.from(Float64Array.of(this.indexedRows).buffer))
+    return [rows, ...this.tokens.parts()]
+  }
+
+  /** Room for a part of an equal index that is still empty. */
+  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+    if (part !== 'indexed') return this.tokens.room(part, bytes)
+    return [new Uint8Array(this.loadedRows.buffer)]
+  }
+
+  /** Take in what follows from the parts, after all of them. */
+  async loaded(pause: Pause): Promise<void> {
+    await this.tokens.loaded(pause)
+    this.indexedRows = this.loadedRows[0] ?? 0
+  }
+
   private async indexRows(limit: number, pause: Pause): Promise<void> {
     const { table, tokens } = this
-    while (this.indexedRows < limit) {
+    while (this.indexedRows < limit && this.held === undefined) {
       const row = this.indexedRows
       const start = table.valueStart(row)
-      await tokens.add(row, table.valueBuffer(row), start, start + table.valueBytes(row), pause)
-      await this.addName(row, pause)
+      const buffer = table.valueBuffer(row)
+      const long = tokens.add(row, buffer, start, start + table.valueBytes(row), pause)
+      if (long !== undefined) await long
+      this.addNames(row, pause)
       this.indexedRows = row + 1
       const waiting = pause()
       if (waiting !== undefined) await waiting
     }
   }
 
-  private async addName(row: number, pause: Pause): Promise<void> {
+  /** Names are too short to wait for. */
+  private addNames(row: number, pause: Pause): void {
     const { table, tokens } = this
     const { keys, entities } = table
     const key = table.keyOf.get(row)
     const keyStart = keys.startOf(key)
-    await tokens.add(row, keys.bufferOf(key), keyStart, keyStart + keys.lengthOf(key), pause)
+    tokens.add(row, keys.bufferOf(key), keyStart, keyStart + keys.lengthOf(key), pause)
     const entity = table.entityOf.get(row)
     let start = entities.startOf(entity)
     const end = start + entities.lengthOf(entity)
@@ -113,6 +195,6 @@ export class TenantIndex {
       const own = splitPrivateEntity(entities.text(entity))?.entity ?? ''
       start = end - Buffer.byteLength(own)
     }
-    await tokens.add(row, entities.bufferOf(entity), start, end, pause)
+    tokens.add(row, entities.bufferOf(entity), start, end, pause)
   }
 }

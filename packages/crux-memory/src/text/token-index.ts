@@ -1,5 +1,8 @@
 import type { Pause } from 'crux-types'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
+import { wholeCount } from '../columns/column.js'
+import { bytesOf } from '../columns/hash-table.js'
+import { type Part, partOf } from '../columns/parts.js'
 import { GramTable } from './gram-table.js'
 import { PostingLists } from './posting-lists.js'
 import { whiteSpaceAt } from './white-space.js'
@@ -9,6 +12,8 @@ const GRAM = 3
 const PAD = 0xff
 /** Longer tokens are looked through one by one: their grams would say little and cost much. */
 const MAX_GRAM_TOKEN_BYTES = 8192
+/** Longer texts are added in pieces. */
+const LONG_TEXT_BYTES = 16 * 1024
 
 /**
  * Finds the rows whose text holds a term as a substring.
@@ -33,6 +38,7 @@ export class TokenIndex {
   private readonly gramsByStart = new Map<number, number[]>()
   private readonly longTokens: number[] = []
   private folded = Buffer.allocUnsafe(1024)
+  private loadedLong = new Int32Array(0)
 
   /** Distinct tokens. */
   get size(): number {
@@ -44,31 +50,50 @@ export class TokenIndex {
    * spans.
    *
    * @param bytes - `bytes[start..end)` is the text in UTF-8, in any letter case.
+   * @returns A promise where the text is so long that others must have their turn before it is done.
    */
-  async add(row: number, bytes: Buffer, start: number, end: number, pause: Pause): Promise<void> {
+  add(
+    row: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    pause: Pause,
+  ): Promise<void> | undefined {
     const length = this.fold(bytes, start, end)
+    if (length > LONG_TEXT_BYTES) return this.addLong(row, length, pause)
+    this.addTokens(row, 0, length, length)
+    return undefined
+  }
+
+  private async addLong(row: number, length: number, pause: Pause): Promise<void> {
+    for (let at = 0; at < length; ) {
+      at = this.addTokens(row, at, Math.min(at + LONG_TEXT_BYTES, length), length)
+      await pause()
+    }
+  }
+
+  /**
+   * Add the tokens of the folded text that start in `from..to`.
+   *
+   * @param from - Start of a token, or of white space.
+   * @returns Where the next token may start.
+   */
+  private addTokens(row: number, from: number, to: number, length: number): number {
     const text = this.folded
-    let tokenStart = 0
-    let at = 0
-    let sincePause = 0
+    let tokenStart = from
+    let at = from
     while (at <= length) {
       const gap = at === length ? 1 : whiteSpaceAt(text, at, length)
       if (gap === 0) {
         at++
         continue
       }
-      if (at > tokenStart) {
-        this.addToken(row, text, tokenStart, at)
-        sincePause += at - tokenStart
-      }
+      if (at > tokenStart) this.addToken(row, text, tokenStart, at)
       at += gap
       tokenStart = at
-      if (sincePause > 4096) {
-        sincePause = 0
-        const waiting = pause()
-        if (waiting !== undefined) await waiting
-      }
+      if (at >= to) break
     }
+    return at
   }
 
   /**
@@ -110,6 +135,64 @@ export class TokenIndex {
     }
   }
 
+  /** A token, lower-cased. */
+  text(token: number): string {
+    return this.tokens.text(token)
+  }
+
+  /** Call `mark` with each row that holds a token. */
+  async markRows(token: number, mark: (row: number) => void, pause: Pause): Promise<void> {
+    const rows = this.rowsOf.cursor()
+    rows.reset(token)
+    let work = 0
+    for (let row = rows.next(); row !== -1; row = rows.next()) {
+      mark(row)
+      if ((++work & 0x3fff) === 0) await pause()
+    }
+  }
+
+  /** All of it; nothing may be added while the parts are read. */
+  parts(): Part[] {
+    return [
+      ...this.tokens.parts('words', true),
+      ...this.rowsOf.parts('rows'),
+      ...this.tokensOf.parts('gram-words'),
+      partOf('long-words', Buffer.from(Int32Array.from(this.longTokens).buffer)),
+      this.gramNumbers.part('grams'),
+    ]
+  }
+
+  /** Room for a part of an equal index; parts come in the order of {@link parts}. */
+  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+    const [name = '', own = ''] = part.split('.')
+    switch (name) {
+      case 'words':
+        return this.tokens.room(own, bytes)
+      case 'rows':
+        return this.rowsOf.room(own, bytes)
+      case 'gram-words':
+        return this.tokensOf.room(own, bytes)
+      case 'long-words':
+        this.loadedLong = new Int32Array(wholeCount(bytes, Int32Array.BYTES_PER_ELEMENT))
+        return [bytesOf(this.loadedLong)]
+      case 'grams':
+        return this.gramNumbers.room(bytes)
+      default:
+        return undefined
+    }
+  }
+
+  /** Take in what follows from the parts, after all of them. */
+  async loaded(pause: Pause): Promise<void> {
+    for (const token of this.loadedLong) this.longTokens.push(token)
+    this.gramNumbers.count()
+    for (const [code, gram] of this.gramNumbers.entries()) {
+      this.listGram(code >>> 16, (code >>> 8) & 0xff, gram)
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+    }
+  }
+
   private addToken(row: number, text: Buffer, start: number, end: number): void {
     const known = this.tokens.size
     const token = this.tokens.add(text, start, end)
@@ -140,11 +223,14 @@ export class TokenIndex {
       return
     }
     this.gramNumbers.add(code)
-    const added = this.tokensOf.add(token)
+    this.listGram(a, b, this.tokensOf.add(token))
+  }
+
+  private listGram(a: number, b: number, gram: number): void {
     for (const start of [a << 8, 0x10000 | (a << 8) | b]) {
       const grams = this.gramsByStart.get(start)
-      if (grams === undefined) this.gramsByStart.set(start, [added])
-      else grams.push(added)
+      if (grams === undefined) this.gramsByStart.set(start, [gram])
+      else grams.push(gram)
     }
   }
 

@@ -11,14 +11,14 @@ export interface ChainHead {
 }
 
 /** A change of one chain, planned against the head it will find. */
-export interface ChainChange<T> {
+export interface ChainChange<T, Head = ChainHead> {
   /**
    * The records to append, the first of them under the chain's key; none when there is nothing to do.
    * May run again after a conflict. @throws what is to reject this change alone.
    */
-  plan(head: ChainHead): {
+  plan(head: Head): {
     readonly records: readonly JournalRecord[]
-    readonly head: ChainHead
+    readonly head: Head
     readonly result: T
   }
   /** Whether others may follow in the same append; false for what the head does not tell about. */
@@ -28,14 +28,14 @@ export interface ChainChange<T> {
 }
 
 /** What lanes read of the state that the journal determines. */
-export interface ChainState {
-  head(): ChainHead
+export interface ChainState<Head = ChainHead> {
+  head(): Head
   /** Newest position of the chain's key; 0 when there is none. */
   position(): Position
 }
 
-interface Queued {
-  readonly change: ChainChange<unknown>
+interface Queued<Head> {
+  readonly change: ChainChange<unknown, Head>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -52,22 +52,24 @@ const MAX_CONFLICTS = 100
  * on each other: a thousand writes to one key need a handful of appends, each compared with the
  * position of the one before.
  */
-export class ChainLanes {
-  private readonly lanes = new Map<string, Queued[]>()
+export class ChainLanes<Head = ChainHead> {
+  private readonly lanes = new Map<string, Queued<Head>[]>()
 
   /**
    * @param reached - Resolves once the state has taken in the record at a position.
+   * @param givenUp - The error of a write that lost to other writers time and again.
    */
   constructor(
     private readonly journal: Journal,
     private readonly reached: (position: Position) => Promise<void>,
+    private readonly givenUp: (key: string, conflicts: number) => Error = factConflict,
   ) {}
 
   /** Queue a change; resolves when it is durable and part of the state. */
-  submit<T>(key: string, state: ChainState, change: ChainChange<T>): Promise<T> {
+  submit<T>(key: string, state: ChainState<Head>, change: ChainChange<T, Head>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The result comes from the same change's plan.
-      const queued: Queued = { change, resolve: resolve as (result: unknown) => void, reject }
+      const queued: Queued<Head> = { change, resolve: resolve as (result: unknown) => void, reject }
       const lane = this.lanes.get(key)
       if (lane !== undefined) {
         lane.push(queued)
@@ -78,7 +80,7 @@ export class ChainLanes {
     })
   }
 
-  private async run(key: string, state: ChainState): Promise<void> {
+  private async run(key: string, state: ChainState<Head>): Promise<void> {
     const lane = this.lanes.get(key) ?? []
     while (lane.length > 0) {
       const batch = takeBatch(lane)
@@ -91,7 +93,11 @@ export class ChainLanes {
     this.lanes.delete(key)
   }
 
-  private async write(key: string, state: ChainState, batch: readonly Queued[]): Promise<void> {
+  private async write(
+    key: string,
+    state: ChainState<Head>,
+    batch: readonly Queued<Head>[],
+  ): Promise<void> {
     // Where the journal says the key is; known better than the state after a rewrite of the stream.
     let known: Position | 'none' | undefined
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
@@ -107,15 +113,19 @@ export class ChainLanes {
         if (known !== 'none') await this.reached(known)
       }
     }
-    throw new CruxError<MemoryErrorCode>(
-      'FACT_CONFLICT',
-      `other writers changed the same fact ${MAX_CONFLICTS} times in a row; try again`,
-      { data: { key } },
-    )
+    throw this.givenUp(key, MAX_CONFLICTS)
   }
 }
 
-function takeBatch(lane: Queued[]): readonly Queued[] {
+function factConflict(key: string, conflicts: number): CruxError<MemoryErrorCode> {
+  return new CruxError(
+    'FACT_CONFLICT',
+    `other writers changed the same fact ${conflicts} times in a row; try again`,
+    { data: { key } },
+  )
+}
+
+function takeBatch<Head>(lane: Queued<Head>[]): readonly Queued<Head>[] {
   let count = 0
   let bytes = 0
   for (const { change } of lane) {
@@ -127,9 +137,9 @@ function takeBatch(lane: Queued[]): readonly Queued[] {
   return lane.splice(0, count)
 }
 
-function planBatch(
-  start: ChainHead,
-  batch: readonly Queued[],
+function planBatch<Head>(
+  start: Head,
+  batch: readonly Queued<Head>[],
 ): { records: readonly JournalRecord[]; settle: () => void } {
   const records: JournalRecord[] = []
   const settlements: (() => void)[] = []

@@ -14,7 +14,7 @@ import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { StoreFactInput, StoreFactResult } from '../fact-store.js'
 import type { FactProjection } from '../facts/fact-projection.js'
-import { chainKey, encodeFactLine } from '../facts/journal-line.js'
+import { chainKey, encodeFactLine, type FactLine } from '../facts/journal-line.js'
 import { ownersOf, type PrivacyPolicy, storedEntityOf, visibleEntity } from '../privacy.js'
 import { BOOTSTRAP_PREFIX } from '../recall/bootstrap-facts.js'
 import type { ChainChange, ChainHead } from './chain-lanes.js'
@@ -47,6 +47,7 @@ export interface PlannedStore {
  * The plan, not this function, decides version, predecessor and time, and checks the facts to retire:
  * they depend on what is accepted before.
  *
+ * @param times - What an import knows of a fact besides when it is stored; RFC 3339.
  * @throws {CruxError} `READ_ONLY_CALLER`, `TENANT_INVALID`, `TEXT_INVALID`, `CONFIDENCE_INVALID`,
  *   `HORIZON_INVALID`, `PRIVATE_NEEDS_IDENTITY`, `IDENTITY_INVALID` or `ENTITY_RESERVED`; the plan
  *   throws `SUPERSEDES_INVALID`.
@@ -55,10 +56,11 @@ export function planStore(
   context: StoreContext,
   caller: Caller,
   input: StoreFactInput,
+  times: Partial<Pick<Fact, 'valid_from' | 'valid_to' | 'reverified_at'>> = {},
 ): PlannedStore {
   requireWriter(caller)
   assertTenant(caller.tenant)
-  assertInput(input)
+  assertStoreInput(input)
   const { tenant } = caller
   const storedEntity = storedEntityOf(caller, input.entity, input.private ?? false)
   const forcedBy = context.policy.forcedBy(storedEntity)
@@ -70,30 +72,20 @@ export function planStore(
     key: input.key,
     value: input.value,
     source_receipt: input.sourceReceipt ?? null,
-    // Adding 0 makes 0 of -0, which the journal could not tell apart.
-    confidence: Math.fround(input.confidence ?? 1) + 0,
-    tokens: Math.ceil(Buffer.byteLength(input.value) / 4),
-    deleted: false,
+    confidence: input.confidence ?? 1,
     private: (input.private ?? false) || forcedBy !== undefined,
     horizon_class: input.horizonClass ?? defaultHorizonClass(input.entity),
+    ...(input.actor !== undefined && { actor: input.actor }),
+    ...(isSeed(caller, storedEntity) && { seeded: true }),
   }
 
   const plan = (head: ChainHead) => {
     const retire = factsToRetire(context, caller, wanted)
-    const last = context.lastStoredAt.get(tenant) ?? Number.NEGATIVE_INFINITY
-    const applied = context.projection.table(tenant)?.lastStoredAt ?? Number.NEGATIVE_INFINITY
-    const now = Math.max(context.clock.now(), last, applied)
-    context.lastStoredAt.set(tenant, now)
-    const fact: Fact = {
-      fact_id: `f_${context.ids()}`,
-      ...draft,
-      stored_at: toStoredTime(now),
-      version: head.version + 1,
-      ...(head.factId !== undefined && { supersedes: head.factId }),
-      ...(input.actor !== undefined && { actor: input.actor }),
-      ...(isSeed(caller, storedEntity) && { seeded: true }),
-    }
-    const records: JournalRecord[] = [{ key, bytes: encodeFactLine({ op: 'store', fact }) }]
+    const fact = { ...nextVersion(context, draft, head), ...times }
+    const line: FactLine = { op: 'store', fact }
+    const bytes = encodeFactLine(line)
+    context.projection.expect(bytes, line)
+    const records: JournalRecord[] = [{ key, bytes }]
     const mark = (recordKey: string, id: string): void => {
       const bytes = encodeFactLine({
         op: 'supersede',
@@ -116,6 +108,54 @@ export function planStore(
   }
   const weight = input.value.length + input.entity.length + input.key.length + 512
   return { chainKey: key, storedEntity, change: { plan, isStackable: true, weight } }
+}
+
+/** What a writer decides about a fact. */
+export type FactDraft = Pick<
+  Fact,
+  | 'tenant_hash'
+  | 'entity'
+  | 'key'
+  | 'value'
+  | 'source_receipt'
+  | 'confidence'
+  | 'private'
+  | 'horizon_class'
+  | 'actor'
+  | 'seeded'
+>
+
+/** The fact of a draft, as the version that follows the head of its chain; its time is never before that of another. */
+export function nextVersion(context: StoreContext, draft: FactDraft, head: ChainHead): Fact {
+  const { tenant_hash: tenant } = draft
+  const last = context.lastStoredAt.get(tenant) ?? Number.NEGATIVE_INFINITY
+  const applied = context.projection.table(tenant)?.lastStoredAt ?? Number.NEGATIVE_INFINITY
+  const now = Math.max(context.clock.now(), last, applied)
+  context.lastStoredAt.set(tenant, now)
+  return {
+    fact_id: `f_${context.ids()}`,
+    ...draft,
+    // Adding 0 makes 0 of -0, which the journal could not tell apart.
+    confidence: Math.fround(draft.confidence) + 0,
+    stored_at: toStoredTime(now),
+    tokens: Math.ceil(Buffer.byteLength(draft.value) / 4),
+    deleted: false,
+    version: head.version + 1,
+    ...(head.factId !== undefined && { supersedes: head.factId }),
+  }
+}
+
+/**
+ * The record of a fact in a chain that nobody else writes, such as one under a fresh id.
+ *
+ * For records of the daemon's own that have to be in the same append as another change.
+ */
+export function firstVersion(context: StoreContext, draft: FactDraft): JournalRecord {
+  const fact = nextVersion(context, draft, { factId: undefined, version: 0 })
+  return {
+    key: chainKey(fact.tenant_hash, fact.entity, fact.key),
+    bytes: encodeFactLine({ op: 'store', fact }),
+  }
 }
 
 /** Facts named by the writer, each of which must be live and visible. */
@@ -169,7 +209,8 @@ function warningFor(
     : `${reason}, and CORECRUXD_SHARE_PREFIXES_OVERRIDE cannot share them; choose another entity`
 }
 
-function assertInput(input: StoreFactInput): void {
+/** Check what a writer wants to store. @throws {CruxError} `TEXT_INVALID`, `CONFIDENCE_INVALID` or `HORIZON_INVALID`. */
+export function assertStoreInput(input: StoreFactInput): void {
   const name = (field: string, text: string | undefined): void => {
     if (text !== undefined)
       assertText(text, { field, maxBytes: MAX_NAME_BYTES, allowControl: false })

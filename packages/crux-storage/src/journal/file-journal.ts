@@ -4,7 +4,7 @@ import { nodeFs } from '../fs/node-fs.js'
 import type { StorageFs } from '../fs/storage-fs.js'
 import type { Journal } from './journal.js'
 import { closed, isForbidden, unusable } from './journal-failures.js'
-import type { JournalContext } from './journal-file.js'
+import type { JournalContext, JournalFailpoint } from './journal-file.js'
 import { JournalStream } from './journal-stream.js'
 import { assertStream, checkKept, checkRecords } from './record.js'
 
@@ -16,6 +16,8 @@ export interface FileJournalOptions {
   readonly fs?: StorageFs
   /** Names of rescued files and seeds of hash tables: at least 16 hex digits. Default: random. */
   readonly ids?: IdSource
+  /** Called at each named step of a rewriting, for crash tests. */
+  readonly failpoint?: (name: JournalFailpoint) => void
   /** Told, in a sentence, of what was found wrong and survived. */
   readonly onWarning?: (message: string) => void
 }
@@ -30,7 +32,15 @@ export interface FileJournalOptions {
  */
 export async function openFileJournal(options: FileJournalOptions): Promise<Journal> {
   const { dir, fs = nodeFs, ids = uuidHex, onWarning = () => {} } = options
-  const context: JournalContext = { fs, dir, ids, warn: onWarning, poison: undefined }
+  const { failpoint = () => {} } = options
+  const context: JournalContext = {
+    fs,
+    dir,
+    ids,
+    warn: onWarning,
+    failpoint,
+    poison: undefined,
+  }
   try {
     await ensureDirectory(fs, dir)
     await fs.list(dir)
@@ -68,6 +78,9 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Jour
     async erase(stream, keys, keep) {
       checkKept(stream, keep)
       await open(stream).erase(keys, keep)
+    },
+    async rewrite(stream, edit) {
+      return open(stream).rewrite(edit)
     },
     async close() {
       closing ??= Promise.all([...streams.values()].map((stream) => stream.close())).then(() => {})

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CruxError, IdSource } from 'crux-types'
+import { CruxError, type IdSource } from 'crux-types'
 import type { StorageErrorCode } from '../errors.js'
 import { type StorageFile, type StorageFs, systemCode } from '../fs/storage-fs.js'
 import type { Follower } from './followers.js'
@@ -7,11 +7,17 @@ import type { JournalRecord, Position } from './journal.js'
 import { changed, openForWriting, poisoned, refused } from './journal-failures.js'
 import { KeyTable } from './key-table.js'
 import { type Mark, OffsetIndex } from './offset-index.js'
-import { cutTornTail, quarantineLines } from './rescue.js'
-import { type Rewritten, rewriteJournal } from './rewrite.js'
+import { cutTornTail, quarantineLines, removeLeftovers } from './rescue.js'
+import { type Replace, type Rewritten, rewriteJournal } from './rewrite.js'
 import { type DamagedLine, type ScannedRecord, type ScanSink, scanJournal } from './scan.js'
 import { anchorAt, readSnapshotKeys, type SnapshotStart, writeSnapshot } from './snapshot-file.js'
 import { SnapshotFolder } from './snapshot-folder.js'
+
+/** Steps of a rewriting, in order, for crash tests. */
+export type JournalFailpoint =
+  | 'rewrite_after_write'
+  | 'rewrite_after_snapshots'
+  | 'rewrite_after_rename'
 
 /** What the files of one journal share. */
 export interface JournalContext {
@@ -19,6 +25,7 @@ export interface JournalContext {
   readonly dir: string
   readonly ids: IdSource
   readonly warn: (message: string) => void
+  readonly failpoint: (name: JournalFailpoint) => void
   /** Set by the first failed write; from then on nothing is written. */
   poison: CruxError<StorageErrorCode> | undefined
 }
@@ -189,13 +196,13 @@ export class JournalFile {
   }
 
   /**
-   * Replace the file by one without the records of some keys; with the records of `keep` at its end.
+   * Replace the file by one whose records are replaced or left out; with those of `keep` at its end.
    *
    * @returns The records of `keep` with their positions.
-   * @throws {CruxError} like {@link write}.
+   * @throws {CruxError} like {@link write}, and what `replace` throws.
    */
-  async erase(
-    gone: ReadonlySet<string>,
+  async rewrite(
+    replace: Replace,
     keep: readonly JournalRecord[],
   ): Promise<readonly ScannedRecord[]> {
     const { fs, dir } = this.context
@@ -207,12 +214,15 @@ export class JournalFile {
     try {
       target = await fs.open(temporary, 'write')
       await target.truncate(0)
-      rewritten = await rewriteJournal(this.file, this, target, gone, keep, keys)
+      rewritten = await rewriteJournal(this.file, this, target, replace, keep, keys)
+      this.context.failpoint('rewrite_after_write')
       // Snapshots go first: one that outlived the records would bring them back.
       await this.snapshots.clear()
+      this.context.failpoint('rewrite_after_snapshots')
       isRenaming = true
       await fs.rename(temporary, this.path)
       await fs.syncDirectory(dir)
+      this.context.failpoint('rewrite_after_rename')
     } catch (error) {
       await target?.close()
       if (isRenaming) {
@@ -221,7 +231,8 @@ export class JournalFile {
         throw this.context.poison
       }
       await fs.unlink(temporary).catch(() => undefined)
-      throw refused(this.path, error)
+      // What `replace` itself throws is passed on as it is.
+      throw isOfSystem(error) ? refused(this.path, error) : error
     }
     await this.file?.close()
     this.file = target
@@ -232,6 +243,16 @@ export class JournalFile {
     this.tornEnd = undefined
     this.reported.clear()
     return rewritten.kept
+  }
+
+  /** Remove what recovery and crashes left of this stream. @returns How many files. */
+  async removeLeftovers(): Promise<number> {
+    const { fs, dir } = this.context
+    try {
+      return await removeLeftovers(fs, dir, this.name)
+    } catch (error) {
+      throw isOfSystem(error) ? refused(`leftovers of ${this.path}`, error) : error
+    }
   }
 
   async close(): Promise<void> {
@@ -326,4 +347,9 @@ export class JournalFile {
     const seed = this.context.ids().replaceAll('-', '').padEnd(16, '0').slice(0, 16)
     return new KeyTable(Uint8Array.from(Buffer.from(seed, 'hex')))
   }
+}
+
+/** Whether the file system failed, and not what the caller handed in. */
+function isOfSystem(error: unknown): boolean {
+  return !(error instanceof CruxError) && systemCode(error) !== undefined
 }

@@ -1,9 +1,10 @@
 import { createPauser } from 'crux-types'
 import { Follower, LiveFollowers } from './followers.js'
 import { Group } from './group.js'
-import type { Expectation, JournalRecord, Position } from './journal.js'
+import type { Expectation, JournalRecord, Position, RecordEdit, RewriteReport } from './journal.js'
 import { type JournalContext, JournalFile } from './journal-file.js'
-import { checkExpectations } from './record.js'
+import { assertBytes, checkExpectations } from './record.js'
+import type { ScannedRecord } from './scan.js'
 
 /**
  * One stream of a file journal: its writers, who share writes, and its followers.
@@ -101,16 +102,42 @@ export class JournalStream {
   }
 
   async erase(keys: readonly string[], keep: readonly JournalRecord[]): Promise<void> {
-    await this.enter(async () => {
-      if (!this.isReady()) await this.ready()
-      this.requireWritable()
-      const erased = this.eraseAlone(new Set(keys), keep)
-      const end = (): void => {
-        this.erasing = undefined
-      }
-      this.erasing = erased.then(end, end)
-      await erased
+    const gone = new Set(keys)
+    await this.alone(async () => {
+      const kept = await this.file.rewrite(
+        (record) => (gone.has(record.key) ? undefined : record),
+        keep,
+      )
+      await this.file.removeLeftovers()
+      this.last = this.file.last
+      this.live.give(
+        kept,
+        kept.map((record) => record.at),
+      )
     })
+  }
+
+  async rewrite(edit: RecordEdit): Promise<RewriteReport> {
+    let changed = 0
+    let dropped = 0
+    const replace = (record: ScannedRecord): ScannedRecord | undefined => {
+      const bytes = edit(record, record.at)
+      if (bytes === record.bytes) return record
+      if (bytes === undefined) {
+        dropped++
+        return undefined
+      }
+      changed++
+      const edited = { ...record, bytes }
+      assertBytes(edited)
+      return edited
+    }
+    let filesRemoved = 0
+    await this.alone(async () => {
+      await this.file.rewrite(replace, [])
+      filesRemoved = await this.file.removeLeftovers()
+    })
+    return { changed, dropped, filesRemoved }
   }
 
   /** Finish every call that has begun. The caller lets no new one begin. */
@@ -224,19 +251,27 @@ export class JournalStream {
     })
   }
 
-  private async eraseAlone(
-    gone: ReadonlySet<string>,
-    keep: readonly JournalRecord[],
-  ): Promise<void> {
+  /** Run work on the file while nothing else is under way and nothing begins. */
+  private async alone(work: () => Promise<void>): Promise<void> {
+    await this.enter(async () => {
+      if (!this.isReady()) await this.ready()
+      this.requireWritable()
+      const done = this.whenIdle(work)
+      const end = (): void => {
+        this.erasing = undefined
+      }
+      this.erasing = done.then(end, end)
+      await done
+    })
+  }
+
+  private async whenIdle(work: () => Promise<void>): Promise<void> {
     // By the next turn `erasing` is set and nothing new begins; then wait for what has begun.
     await null
     while (this.committing !== undefined) await this.committing
     await Promise.allSettled(this.underWay)
     this.requireWritable()
-    const kept = await this.file.erase(gone, keep)
-    this.last = this.file.last
-    const positions = kept.map((record) => record.at)
-    this.live.give(kept, positions)
+    await work()
   }
 
   private requireWritable(): void {

@@ -18,6 +18,16 @@ export interface Expectation {
   readonly last: Position | 'none'
 }
 
+/** What {@link Journal.rewrite} asks for each record. */
+export type RecordEdit = (record: JournalRecord, at: Position) => Uint8Array | undefined
+
+/** What {@link Journal.rewrite} did. */
+export interface RewriteReport {
+  readonly changed: number
+  readonly dropped: number
+  readonly filesRemoved: number
+}
+
 /**
  * An append-only log of records in named streams: the only place where state changes.
  *
@@ -66,9 +76,25 @@ export interface Journal {
 
   /**
    * Rewrite a stream without the records of these keys, except the ones in `keep`, which replace
-   * them. Positions of other records stay, snapshots of the stream are dropped. Durable when it resolves.
+   * them. Positions of other records stay; snapshots of the stream and what recovery set aside of it are
+   * dropped. Durable when it resolves.
    */
   erase(stream: string, keys: readonly string[], keep: readonly JournalRecord[]): Promise<void>
+
+  /**
+   * Rewrite a stream with the bytes that `edit` gives for each record; keys and positions stay.
+   * Followers are not told, so an edit takes away only what the state no longer shows.
+   *
+   * Snapshots of the stream are dropped, and so is all that recovery set aside of it: cut-off ends,
+   * copies of damaged lines, unfinished files. Durable when it resolves, and as a whole: after a
+   * crash before that, all records stand as they were. Running it again finishes what was left.
+   *
+   * @param edit - Called once a record, in order; gives its bytes to leave it as it is, undefined to
+   *   drop it.
+   * @returns Bytes of records that were changed or dropped, and files that were removed.
+   * @throws {CruxError} `JOURNAL_RECORD_INVALID` when an edit gives no record; nothing is changed then.
+   */
+  rewrite(stream: string, edit: RecordEdit): Promise<RewriteReport>
 
   /** Finish what is queued and release everything; safe to call twice. */
   close(): Promise<void>

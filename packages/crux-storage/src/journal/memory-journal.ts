@@ -1,7 +1,7 @@
 import { Follower, LiveFollowers } from './followers.js'
 import type { Journal, JournalRecord, Position } from './journal.js'
 import { closed } from './journal-failures.js'
-import { assertStream, checkExpectations, checkKept, checkRecords } from './record.js'
+import { assertBytes, assertStream, checkExpectations, checkKept, checkRecords } from './record.js'
 
 interface Stored {
   readonly record: JournalRecord
@@ -91,6 +91,29 @@ export function createMemoryJournal(): Journal {
       for (const key of gone) stream.lastByKey.delete(key)
       stream.snapshot = undefined
       stream.followers.give(keep, store(stream, keep))
+    },
+
+    async rewrite(name, edit) {
+      const stream = open(name)
+      let changed = 0
+      let dropped = 0
+      const records = stream.records.flatMap(({ record, at }) => {
+        const bytes = edit(record, at)
+        if (bytes === record.bytes) return { record, at }
+        if (bytes === undefined) {
+          dropped++
+          return []
+        }
+        changed++
+        const edited = { ...record, bytes }
+        assertBytes(edited)
+        return { record: edited, at }
+      })
+      stream.records = records
+      stream.lastByKey.clear()
+      for (const { record, at } of records) stream.lastByKey.set(record.key, at)
+      stream.snapshot = undefined
+      return { changed, dropped, filesRemoved: 0 }
     },
 
     async close() {

@@ -32,18 +32,24 @@ export function checkRecords(records: readonly JournalRecord[]): string {
   const stream = streamOfKey(first.key)
   if (stream === undefined) throw invalid(first.key, 'a key has the form <tenant>/<stream>/<id>')
   assertStream(stream)
-  for (const { key, bytes } of records) {
+  for (const record of records) {
+    const { key } = record
     if (streamOfKey(key) !== stream) {
       throw invalid(key, `all records of an append belong to one stream, here '${stream}'`)
     }
-    if (bytes.length > MAX_RECORD_BYTES) {
-      throw invalid(key, `a record has at most ${MAX_RECORD_BYTES} bytes, this one ${bytes.length}`)
-    }
-    if (bytes[0] !== OPEN_BRACE || bytes.at(-1) !== CLOSE_BRACE || bytes.includes(NEWLINE)) {
-      throw invalid(key, 'a record is one JSON object on one line')
-    }
+    assertBytes(record)
   }
   return stream
+}
+
+/** @throws {CruxError} `JOURNAL_RECORD_INVALID` unless the bytes are one JSON object on one line. */
+export function assertBytes({ key, bytes }: JournalRecord): void {
+  if (bytes.length > MAX_RECORD_BYTES) {
+    throw invalid(key, `a record has at most ${MAX_RECORD_BYTES} bytes, this one ${bytes.length}`)
+  }
+  if (bytes[0] !== OPEN_BRACE || bytes.at(-1) !== CLOSE_BRACE || bytes.includes(NEWLINE)) {
+    throw invalid(key, 'a record is one JSON object on one line')
+  }
 }
 
 /**

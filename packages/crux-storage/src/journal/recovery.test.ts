@@ -90,6 +90,36 @@ describe('a journal file', () => {
     )
   })
 
+  it('rewritten, leaves no other file with what an edit took away', async () => {
+    const fs = await fileOf(['a'], ['b'])
+    const secret = encode('{"id":"x","value":"SECRET"}\n')
+    fs.plant(`${PATH}.torn.0123`, secret)
+    fs.plant(`${PATH}.torn.0123.metadata.json`, secret)
+    fs.plant(`${PATH}.compact-0123.tmp`, secret)
+    fs.plant(`/data/quarantine/facts-${'0'.repeat(32)}.jsonl`, secret)
+    fs.plant(`/data/quarantine/facts-${'1'.repeat(32)}.jsonl.tmp`, secret)
+    fs.plant('/data/snapshots/facts-00000000000000000001.snap', secret)
+    fs.plant('/data/snapshots/facts-00000000000000000001.snap.0123.tmp', secret)
+    fs.plant('/data/quarantine/sessions-0123.jsonl', encode('other'))
+    fs.plant('/data/sessions.jsonl.torn.0123', encode('other'))
+    const { journal } = await open(fs)
+    await journal.append([{ key: 'default/facts/s', bytes: encode('{"value":"SECRET"}') }])
+    const report = await journal.rewrite('facts', (record) =>
+      text(record.bytes).includes('SECRET') ? encode('{"value":""}') : record.bytes,
+    )
+    expect(report).toEqual({ changed: 1, dropped: 0, filesRemoved: 5 })
+    await journal.close()
+    fs.crash()
+    expect(await fs.list('/data')).toEqual(
+      expect.arrayContaining(['facts.jsonl', 'sessions.jsonl.torn.0123']),
+    )
+    expect(await fs.list('/data/quarantine')).toEqual(['sessions-0123.jsonl'])
+    expect(await fs.list('/data/snapshots')).toEqual([])
+    expect(text(fs.peek(PATH))).not.toContain('SECRET')
+    expect((await fs.list('/data')).filter((name) => name.startsWith('facts.jsonl.'))).toEqual([])
+    expect(await readAll(fs)).toHaveLength(3)
+  })
+
   it('keeps an unfinished line beside it and cuts it off', async () => {
     const fs = await fileOf(['a'], ['b'])
     const whole = fs.peek(PATH) ?? new Uint8Array()

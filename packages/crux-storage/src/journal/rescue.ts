@@ -66,6 +66,35 @@ export async function quarantineLines(
   return copies
 }
 
+/**
+ * Remove every file that holds bytes of a stream besides its journal: ends that were cut off, copies
+ * of damaged lines, and what crashes left unfinished. Durable when it resolves.
+ *
+ * @returns How many files were removed.
+ */
+export async function removeLeftovers(fs: StorageFs, dir: string, stream: string): Promise<number> {
+  const journal = `${stream}.jsonl`
+  const beside = await removeWhere(fs, dir, (name) => name.startsWith(`${journal}.`))
+  const copy = new RegExp(`^${stream}-[0-9a-f]{32}\\.jsonl`)
+  const folder = join(dir, 'quarantine')
+  const copies =
+    (await fs.stat(folder)) === undefined
+      ? 0
+      : await removeWhere(fs, folder, (name) => copy.test(name))
+  return beside + copies
+}
+
+async function removeWhere(
+  fs: StorageFs,
+  folder: string,
+  isMeant: (name: string) => boolean,
+): Promise<number> {
+  const names = (await fs.list(folder)).filter(isMeant)
+  for (const name of names) await fs.unlink(join(folder, name))
+  if (names.length > 0) await fs.syncDirectory(folder)
+  return names.length
+}
+
 /** The bytes of a range of a file, in pieces. */
 async function* readRange(file: StorageFile, from: number, to: number): AsyncIterable<Uint8Array> {
   for (let at = from; at < to; ) {

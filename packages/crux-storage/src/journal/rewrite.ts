@@ -18,8 +18,11 @@ export interface Rewritten {
 const FLUSH_BYTES = 1024 * 1024
 const NO_RECORD = Buffer.from('{}')
 
+/** The record that takes the place of another; undefined when none does. */
+export type Replace = (record: ScannedRecord) => ScannedRecord | undefined
+
 /**
- * Write the appends of a journal file to an empty one, without the records of some keys, and sync it.
+ * Write the appends of a journal file to an empty one, each record replaced or left out, and sync it.
  *
  * Every line gets an explicit position. Damaged lines are left out: they may hold what is to go,
  * and copies of them are in quarantine.
@@ -31,7 +34,7 @@ export async function rewriteJournal(
   source: StorageFile | undefined,
   until: { readonly end: number; readonly last: Position },
   target: StorageFile,
-  gone: ReadonlySet<string>,
+  replace: Replace,
   keep: readonly JournalRecord[],
   keys: KeyTable,
 ): Promise<Rewritten> {
@@ -71,7 +74,7 @@ export async function rewriteJournal(
       { from: 0, to: until.end, after: 0 },
       {
         append(records) {
-          add(records.filter((record) => !gone.has(record.key)))
+          add(records.flatMap((record) => replace(record) ?? []))
           return used >= FLUSH_BYTES ? flush() : undefined
         },
         async damaged() {},

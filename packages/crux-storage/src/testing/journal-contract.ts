@@ -280,6 +280,46 @@ export function describeJournal(name: string, open: () => Promise<JournalFixture
       await journal.close()
     })
 
+    it('rewrites records where they stand: keys and positions stay, followers hear nothing', async () => {
+      const { journal, reopen } = await open()
+      const seen = await followInto(journal)
+      await journal.append([record('a', 1), record('b', 2), record('a', 3)])
+      await journal.append([record('c', 4)])
+      await journal.saveSnapshot('facts', 4, chunks('state'))
+      const report = await journal.rewrite('facts', ({ key, bytes }, at) => {
+        if (at === 4) return undefined
+        return key === record('a', 0).key ? record('a', 'edited').bytes : bytes
+      })
+      expect(report).toMatchObject({ changed: 2, dropped: 1 })
+      expect(seen).toHaveLength(4)
+      expect(await journal.loadSnapshot('facts')).toBeUndefined()
+      const left = [row(1, 'a', 'edited'), row(2, 'b', 2), row(3, 'a', 'edited')]
+      expect(await followInto(journal)).toEqual(left)
+      const expected = [{ key: record('a', 0).key, last: 3 }]
+      const none = [{ key: record('c', 0).key, last: 'none' as const }]
+      expect(await journal.append([record('a', 5)], expected)).toEqual([5])
+      expect(await journal.append([record('c', 6)], none)).toEqual([6])
+      const again = reopen === undefined ? journal : await reopen()
+      expect(await followInto(again)).toEqual([...left, row(5, 'a', 5), row(6, 'c', 6)])
+      await again.close()
+    })
+
+    it('changes nothing when an edit throws or gives no record', async () => {
+      const { journal } = await open()
+      await journal.append([record('a', 1), record('b', 2)])
+      const bytes = new TextEncoder().encode('[1]')
+      await expect(
+        journal.rewrite('facts', (_, at) => (at === 1 ? undefined : bytes)),
+      ).rejects.toMatchObject({ code: 'JOURNAL_RECORD_INVALID' })
+      const choke = (): never => {
+        throw new Error('cannot edit')
+      }
+      await expect(journal.rewrite('facts', choke)).rejects.toThrow('cannot edit')
+      expect(await followInto(journal)).toEqual([row(1, 'a', 1), row(2, 'b', 2)])
+      expect(await journal.append([record('c', 3)])).toEqual([3])
+      await journal.close()
+    })
+
     it('is closed once and for all', async () => {
       const { journal } = await open()
       const queued = journal.append([record('a', 1)])
@@ -291,6 +331,7 @@ export function describeJournal(name: string, open: () => Promise<JournalFixture
       await expect(followInto(journal)).rejects.toMatchObject(closed)
       await expect(journal.loadSnapshot('facts')).rejects.toMatchObject(closed)
       await expect(journal.erase('facts', [], [])).rejects.toMatchObject(closed)
+      await expect(journal.rewrite('facts', () => undefined)).rejects.toMatchObject(closed)
     })
 
     it('behaves like a list under random commands', async () => {

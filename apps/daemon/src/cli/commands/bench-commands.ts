@@ -1,7 +1,7 @@
 import type { CommandContext, CommandParser } from '../context.js'
 import { createProgress } from '../output.js'
 
-/** Add `bench retrieval`, `bench generate`, `bench journal` and `bench mcp`; they need no running daemon. */
+/** Add `bench retrieval`, `generate`, `journal`, `facts` and `mcp`; they need no running daemon. */
 export function addBenches(parser: CommandParser, context: CommandContext): CommandParser {
   const { proc, signal } = context
   return parser.command('bench', 'Measure a part on this machine', (command) =>
@@ -91,6 +91,27 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
         },
       )
       .command(
+        'facts',
+        'Storing, starting, memory and recall of facts, beside a plain scan',
+        (inner) =>
+          inner
+            .option('facts', { type: 'number', default: 100_000, describe: 'Facts to store' })
+            .option('writers', { type: 'number', default: 256, describe: 'Writers at a time' })
+            .option('dir', { type: 'string', describe: 'Folder on the disk to measure' }),
+        async (argv) => {
+          const { runFactsBench } = await import('../../bench/facts.js')
+          const progress = createProgress(proc, argv.json)
+          const result = await runFactsBench({
+            facts: argv.facts,
+            writers: argv.writers,
+            ...(argv.dir === undefined ? {} : { dir: argv.dir }),
+            signal,
+            onProgress: (what, done, of) => progress.update(done, of, what),
+          }).finally(() => progress.end())
+          printResult(context, argv.json, { ...result })
+        },
+      )
+      .command(
         'mcp',
         'Tool calls a second beside a server that only echoes; needs a build',
         (inner) => inner,
@@ -104,7 +125,10 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
           for (const result of results) printResult(context, argv.json, { ...result })
         },
       )
-      .demandCommand(1, 'bench: name what to measure: retrieval, journal or mcp; or generate'),
+      .demandCommand(
+        1,
+        'bench: name what to measure: retrieval, journal, facts or mcp; or generate',
+      ),
   )
 }
 

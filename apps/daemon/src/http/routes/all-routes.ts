@@ -3,8 +3,13 @@ import type { InflightGate } from '../ingress.js'
 import { openApiDocument } from '../openapi.js'
 import { defineRoute, type Route } from '../route.js'
 import { adminRoutes } from './admin.js'
+import { consolidationRoutes } from './consolidations.js'
+import { factAggregateRoutes } from './fact-aggregate.js'
 import { factRoutes } from './facts.js'
+import { forgetRoutes } from './forgets.js'
 import { ingestRoutes } from './ingest.js'
+import { legalHoldRoutes } from './legal-holds.js'
+import { memoryTransferRoutes } from './memory-transfer.js'
 import { probeRoutes } from './probes.js'
 import { textSearchRoutes } from './text-search.js'
 
@@ -16,6 +21,11 @@ export function allRoutes(
   const routes: Route[] = [
     ...probeRoutes(dependencies, inflight),
     ...factRoutes(dependencies),
+    ...factAggregateRoutes(dependencies),
+    ...forgetRoutes(dependencies),
+    ...legalHoldRoutes(dependencies),
+    ...memoryTransferRoutes(dependencies),
+    ...consolidationRoutes(dependencies),
     ...ingestRoutes(dependencies),
     ...textSearchRoutes(dependencies),
     ...adminRoutes(dependencies),

@@ -1,8 +1,9 @@
-import { createPrivacyPolicy, type RankedFact } from 'crux-memory'
+import type { RankedFact } from 'crux-memory'
 import { parseTime } from 'crux-types'
 import { z } from 'zod'
 import type { HttpDependencies } from '../dependencies.js'
 import { ProblemError } from '../problem.js'
+import { refuseReserved } from '../reserved-entities.js'
 import { defineRoute, type Route } from '../route.js'
 
 const READ = ['query:read', 'admin:read']
@@ -175,16 +176,4 @@ function shown({ fact, entity }: RankedFact): Record<string, unknown> {
 
 function unknownFact(factId: string | undefined): ProblemError {
   return new ProblemError('not-found', `fact '${factId}' not found`)
-}
-
-/** Entities that hold the daemon's own records, and agents' private space, are not written over HTTP. */
-function refuseReserved(entity: string): void {
-  const policy = createPrivacyPolicy()
-  const prefix = policy.forcedBy(entity)
-  if (prefix === undefined || policy.isShareable(prefix)) return
-  throw new ProblemError(
-    'forbidden',
-    `entity starts with '${prefix}', which is reserved; choose another name`,
-    { extensions: { code: 'RESERVED_ENTITY_PREFIX', entity, reserved_prefix: prefix } },
-  )
 }

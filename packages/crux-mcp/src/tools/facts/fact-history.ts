@@ -3,10 +3,16 @@ import { z } from 'zod'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
+import { count } from '../fields.js'
+import { textTime } from '../memory/fact-shapes.js'
 
 const input = z.object({
   entity: z.string().describe('Entity of the fact, as you see it.'),
   key: z.string().describe('Key of the fact.'),
+  limit: count().optional().describe('Most versions; absent: all.'),
+  after_version: count()
+    .optional()
+    .describe('Only versions above this one, to go on after a limit.'),
 })
 
 /** All versions of one fact. */
@@ -19,12 +25,25 @@ export const factHistory = defineTool({
   outputDoc:
     'Text: one line a version, v<n>: [<entity>] <fact_id> = <value> (confidence, stored_at, supersedes, actor), with [deleted] where it applies; or a sentence when there is none.',
   input,
-  run: async ({ entity, key }, { facts }: Pick<Services, 'facts'>, { caller }) => {
-    const versions = await facts.history(caller, entity, key)
+  run: async (args, { facts }: Pick<Services, 'facts'>, { caller }) => {
+    const { entity, key, limit } = args
+    const versions = await facts.history(caller, entity, key, {
+      ...(args.after_version === undefined ? {} : { afterVersion: args.after_version }),
+      // One more tells whether there are more.
+      ...(limit === undefined ? {} : { limit: limit + 1 }),
+    })
+    const shown = limit === undefined ? versions : versions.slice(0, limit)
+    const last = shown.at(-1)
     return answer(
-      versions.length === 0
+      shown.length === 0
         ? `no history for entity=${entity}, key=${key}`
-        : versions.map(historyLine).join('\n'),
+        : shown.map(historyLine).join('\n'),
+      {
+        warning:
+          shown.length === versions.length || last === undefined
+            ? undefined
+            : `there are more versions; ask again with after_version ${last.fact.version}`,
+      },
     )
   },
 })
@@ -35,9 +54,4 @@ function historyLine({ fact, entity }: RankedFact): string {
     `(confidence=${fact.confidence.toFixed(2)}, stored_at=${textTime(fact.stored_at)}, ` +
     `supersedes=${fact.supersedes ?? '-'}, actor=${fact.actor ?? '-'})`
   return fact.deleted ? `${line} [deleted]` : line
-}
-
-/** Form of a stored time within text lines: `YYYY-MM-DD HH:MM:SS[.fraction] UTC`. */
-function textTime(stored: string): string {
-  return stored.replace('T', ' ').replace(/(?:\.0+)?Z$/, ' UTC')
 }

@@ -1,5 +1,5 @@
 import { ANONYMOUS } from 'crux-types'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseAgentTokens } from '../../gates/agent-tokens.js'
 import { startTestServer, TEST_NOW, type TestServer } from '../../testing/test-server.js'
 
@@ -276,6 +276,31 @@ describe('delete_fact, list_entities and fact_history', () => {
     expect((await server.call('fact_history', { entity: 'e', key: 'x' })).text).toBe(
       'no history for entity=e, key=x',
     )
+  })
+
+  it('gives a long history by the page', async () => {
+    for (let i = 1; i <= 5; i++) await store('e', 'k', `value ${i}`)
+    const page = async (args: object) => {
+      const { text, crux } = await server.call('fact_history', { entity: 'e', key: 'k', ...args })
+      return [text.match(/^v\d+/gm)?.join(' '), crux?.warning]
+    }
+    expect(await page({})).toEqual(['v1 v2 v3 v4 v5', undefined])
+    expect(await page({ limit: 2 })).toEqual([
+      'v1 v2',
+      'there are more versions; ask again with after_version 2',
+    ])
+    expect(await page({ limit: 3, after_version: 2 })).toEqual(['v3 v4 v5', undefined])
+    expect(await page({ after_version: 5 })).toEqual([undefined, undefined])
+  })
+
+  it('is asked for by query_facts without the lookups behind get_bootstrap (RET-11.3-store-query-users)', async () => {
+    const { facts } = server.services
+    const query = vi.spyOn(facts, 'query')
+    const bootstrap = vi.spyOn(facts, 'bootstrap')
+    await server.call('query_facts', { query: 'x' })
+    expect([query.mock.calls.length, bootstrap.mock.calls.length]).toEqual([1, 0])
+    await server.call('get_bootstrap')
+    expect([query.mock.calls.length, bootstrap.mock.calls.length]).toEqual([1, 1])
   })
 
   it('lists names in order, private ones to their owner only', async () => {

@@ -87,7 +87,7 @@ describe('get_bootstrap', () => {
     expect(await textOf()).toBe('no bootstrap knowledge found')
   })
 
-  it('joins up to 100 entries into one text (RET-11.3-bootstrap-hardcoded, RET-11.3-bootstrap-blob)', async () => {
+  it('joins up to 100 entries into one text without a budget (RET-11.3-bootstrap-hardcoded, RET-11.3-bootstrap-blob, MCP-11.11-bootstrap-none)', async () => {
     for (let i = 0; i < 130; i++) await keep(`doc:${i}`)
     const { result, text, structured } = await server.call('get_bootstrap', { topic: 'doc' })
     expect(result.content).toHaveLength(1)
@@ -110,6 +110,7 @@ describe('get_bootstrap', () => {
       remaining: 50,
       truncated: true,
       left_out: 3,
+      next_cursor: expect.any(String),
     })
     expect((await textOf({ topic: 'docs', token_budget: 1 })).split('\n')).toHaveLength(1)
     expect((await textOf({ topic: 'docs', token_budget: 500 })).split('\n')).toHaveLength(5)

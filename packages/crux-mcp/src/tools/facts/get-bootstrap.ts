@@ -1,8 +1,9 @@
-import { greedyWithinBudget } from 'crux-retrieval'
+import { fullWithinBudget } from 'crux-retrieval'
 import { storeTokens } from 'crux-types'
 import { z } from 'zod'
-import { reportBudget } from '../../result/budget-report.js'
+import { reportCallBudget } from '../../result/budget-report.js'
 import { contractEntries } from '../../result/crc-v1.js'
+import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool, type ToolFacts } from '../define-tool.js'
@@ -19,6 +20,12 @@ const input = z.object({
   token_budget: count()
     .optional()
     .describe('Tokens; entries are given while they fit, at least one. Absent: up to 100 entries.'),
+  cursor: z
+    .string()
+    .optional()
+    .describe(
+      'next_cursor of the last answer to these very arguments; goes on with what was left out.',
+    ),
 })
 
 const output = z.object({
@@ -28,6 +35,8 @@ const output = z.object({
 })
 
 const PREFIX = '__bootstrap__::'
+const MOST_UNBUDGETED = 100
+const MOST_BUDGETED = 10_000
 const TOPICS: Readonly<Record<string, string>> = {
   doc: 'doc',
   docs: 'doc',
@@ -53,26 +62,28 @@ export const getBootstrap = defineTool({
     'Text: one line an entry, [<entity>] <key> = <value>, or a sentence when there is none; structuredContent {total_tokens, returned, left_out}.',
   input,
   output,
-  run: async (args, { facts }: Pick<Services, 'facts'>, { caller, tools }) => {
+  run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const asked = args.topic?.trim() ?? ''
     const topic = TOPICS[asked.toLowerCase()] ?? asked
-    const budget = args.token_budget
-    const stored = await facts.bootstrap(caller, {
+    const budget = budgetInForce(args.token_budget, call.budgets)
+    const owner = { tool: 'get_bootstrap', caller: call.caller, args: call.args }
+    const [skipped = 0] = args.cursor === undefined ? [] : call.cursors.open(owner, args.cursor)
+    const stored = await facts.bootstrap(call.caller, {
       entityPrefix: topic === '' ? PREFIX : `${PREFIX}${topic}:`,
-      topK: 100,
+      // A budget that nobody asked for must not widen the answer.
+      topK: budget.requested === undefined ? MOST_UNBUDGETED : MOST_BUDGETED,
       ...(args.query === undefined ? {} : { query: args.query }),
-      ...(budget === undefined ? {} : { tokenBudget: budget }),
     })
-    const documented = topic === 'tool-output' ? toolEntries(tools, stored.facts, args.query) : []
-    const fitting =
-      stored.leftOut > 0
-        ? 0
-        : fittingBeside(documented, stored.facts.length, budget, stored.totalTokens)
-    const entries = [...stored.facts, ...documented.slice(0, fitting)]
-    const totalTokens = documented
-      .slice(0, fitting)
-      .reduce((sum, { value }) => sum + storeTokens(value), stored.totalTokens)
-    const leftOut = stored.leftOut + documented.length - fitting
+    const documented =
+      topic === 'tool-output' ? toolEntries(call.tools, stored.facts, args.query) : []
+    const all: readonly Entry[] = [...stored.facts, ...documented]
+    const rest = all.slice(skipped)
+    const costs = rest.map(({ value }) => storeTokens(value))
+    const count =
+      budget.applied === undefined ? rest.length : fullWithinBudget(costs, budget.applied)
+    const entries = rest.slice(0, count)
+    const totalTokens = costs.slice(0, count).reduce((sum, cost) => sum + cost, 0)
+    const leftOut = stored.leftOut + rest.length - count
     const empty =
       topic === '' ? 'no bootstrap knowledge found' : `no bootstrap knowledge for topic '${asked}'`
     return answer(
@@ -81,7 +92,11 @@ export const getBootstrap = defineTool({
         : entries.map(({ entity, key, value }) => `[${entity}] ${key} = ${value}`).join('\n'),
       {
         structured: { total_tokens: totalTokens, returned: entries.length, left_out: leftOut },
-        budget: reportBudget(budget, { used: totalTokens, leftOut }),
+        budget: reportCallBudget(budget, {
+          used: totalTokens,
+          leftOut,
+          nextCursor: count < rest.length ? call.cursors.seal(owner, [skipped + count]) : undefined,
+        }),
       },
     )
   },
@@ -115,18 +130,4 @@ function toolEntries(
       (words === undefined || words.some((word) => text.includes(word)))
     )
   })
-}
-
-/** How many entries still fit; the first of an answer always does. */
-function fittingBeside(
-  entries: readonly Entry[],
-  given: number,
-  budget: number | undefined,
-  used: number,
-): number {
-  if (budget === undefined) return entries.length
-  const costs = entries.map(({ value }) => storeTokens(value))
-  const fitting = greedyWithinBudget(costs, budget - used)
-  const firstFits = (costs[0] ?? 0) <= budget - used
-  return given > 0 && !firstFits ? 0 : fitting
 }

@@ -1,11 +1,14 @@
-import type { FactPage, FactQuery, RankedFact } from 'crux-memory'
+import type { FactPage, FactQuery, PageMark, RankedFact } from 'crux-memory'
 import { POINTER_TOKENS } from 'crux-retrieval'
 import { parseTime } from 'crux-types'
 import { z } from 'zod'
-import { reportBudget } from '../../result/budget-report.js'
+import { auditEnvelopeSchema, factAudit, withAudit } from '../../result/audit-envelope.js'
+import { reportCallBudget } from '../../result/budget-report.js'
+import type { CursorOwner } from '../../result/cursors.js'
 import { factEnvelope, factRows } from '../../result/fact-envelope.js'
 import { FragmentCache } from '../../result/fact-fragments.js'
 import { JsonText } from '../../result/json-text.js'
+import { budgetInForce, type CallBudget } from '../../result/token-budget.js'
 import { answer, type ToolResult } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { type CallContext, defineTool } from '../define-tool.js'
@@ -22,6 +25,12 @@ const input = z.object({
     .describe(
       'Words, any of which must occur in the value, the key or the entity, letter for letter but in either case. Absent: everything.',
     ),
+  match: z
+    .enum(['substring', 'ranked', 'hybrid'])
+    .default('substring')
+    .describe(
+      'How words match and rank: substring, letter for letter, most trustworthy first; ranked, any form of the word, best match first; hybrid, both.',
+    ),
   entity: z.string().optional().describe('Exactly this entity.'),
   entity_prefix: z
     .string()
@@ -32,6 +41,12 @@ const input = z.object({
     .optional()
     .describe(
       'Tokens for the values; what does not fit is pointed to at 40 tokens each, the rest counted. Absent: top_k alone decides.',
+    ),
+  cursor: z
+    .string()
+    .optional()
+    .describe(
+      'next_cursor of the last answer to these very arguments; goes on with what was left out.',
     ),
   include_superseded: z.boolean().default(false).describe('Also versions that were replaced.'),
   as_of: z
@@ -60,10 +75,16 @@ const output = z.object({
       age_hours: z.int(),
       superseded_by: z.string().nullable(),
       actor: z.string().nullable(),
+      score: z
+        .number()
+        .optional()
+        .describe('Higher is better, within one answer; not by substring.'),
+      score_space: z.enum(['bm25_confidence', 'reciprocal_rank']).optional(),
     }),
   ),
   crc_v1: envelopeSchema.optional(),
   filtered_below_threshold: z.int().describe('Facts under min_effective_confidence.'),
+  envelope: auditEnvelopeSchema.optional(),
 })
 
 /** Recall facts. */
@@ -73,9 +94,9 @@ export const queryFacts = defineTool({
   effect: 'read',
   crc: 'fact',
   description:
-    'Recall stored facts by words, by entity or by the start of an entity; the most trustworthy and newest first. Words match literally, so ask with the words that a fact would use. Set token_budget to bound the answer.',
+    'Recall stored facts by words, by entity or by the start of an entity; the most trustworthy and newest first. Words match literally, so ask with the words that a fact would use, or set match to ranked to find other forms of them. Set token_budget to bound the answer; cursor goes on where it ended.',
   outputDoc:
-    'Envelope of kind fact: pointers {id, score, epitome, reason}, content [{id, text}], meta; structuredContent {rows, crc_v1, filtered_below_threshold}, where rows are the facts given in full. No match answers with a sentence.',
+    'Envelope of kind fact: pointers {id, score, epitome, reason}, content [{id, text}], meta; structuredContent {rows, crc_v1, filtered_below_threshold}, where rows are the facts given in full, with score and score_space unless match is substring. No match answers with a sentence.',
   input,
   output,
   alsoReads: ['contract'],
@@ -84,29 +105,46 @@ export const queryFacts = defineTool({
     as_of: () => AS_OF_REFUSAL,
   },
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
-    const page = await facts.query(call.caller, toFactQuery(args, call))
-    if (page.rows.length === 0) return nothingFound(page, args.token_budget)
+    const budget = budgetInForce(args.token_budget, call.budgets)
+    const page = await facts.query(call.caller, toFactQuery(args, budget, call))
+    if (page.rows.length === 0) {
+      const nothing = nothingFound(page, budget)
+      return call.features.auditEnvelope ? withAudit(nothing, factAudit(call.caller, [])) : nothing
+    }
     const fragments = FragmentCache.of(facts)
-    return call.contract === 'crc-v1'
-      ? enveloped(page, args, fragments)
-      : plain(page, args.token_budget, fragments)
+    const result =
+      call.contract === 'crc-v1'
+        ? enveloped(page, args, budget, fragments, call)
+        : plain(page, budget, fragments, call)
+    return call.features.auditEnvelope
+      ? withAudit(result, factAudit(call.caller, page.rows.slice(0, page.hydrated)))
+      : result
   },
 })
 
 type Arguments = z.output<typeof input>
 
-function toFactQuery(args: Arguments, call: CallContext): FactQuery {
+function toFactQuery(args: Arguments, budget: CallBudget, call: CallContext): FactQuery {
   const asOf = args.as_of === undefined ? undefined : parseTime(args.as_of)
   return {
     topK: args.top_k,
     includeSuperseded: args.include_superseded,
+    match: args.match,
+    // Numbers are given with a budget, a floor or a cursor only.
+    isCounted:
+      budget.applied !== undefined ||
+      args.min_effective_confidence !== undefined ||
+      args.cursor !== undefined,
     ...(args.query === undefined ? {} : { query: args.query }),
     ...(args.entity === undefined ? {} : { entity: args.entity }),
     ...(args.entity_prefix === undefined ? {} : { entityPrefix: args.entity_prefix }),
-    ...(args.token_budget === undefined
+    ...(args.cursor === undefined ? {} : { after: readCursor(args.cursor, call) }),
+    ...(budget.applied === undefined
       ? {}
       : {
-          tokenBudget: args.token_budget,
+          tokenBudget: budget.applied,
+          // A budget that nobody asked for must not widen the answer.
+          isCapped: budget.requested === undefined,
           overflow: call.contract === 'crc-v1' ? ('tiered' as const) : ('drop' as const),
         }),
     ...(asOf === undefined ? {} : { asOf }),
@@ -116,11 +154,34 @@ function toFactQuery(args: Arguments, call: CallContext): FactQuery {
   }
 }
 
-function enveloped(page: FactPage, args: Arguments, fragments: FragmentCache): ToolResult {
-  const budget = args.token_budget
+function ownerOf({ caller, args }: CallContext): CursorOwner {
+  return { tool: 'query_facts', caller, args }
+}
+
+function readCursor(cursor: string, call: CallContext): PageMark {
+  const [now = 0, limit = 0, first = 0, second = 0, row = 0] = call.cursors.open(
+    ownerOf(call),
+    cursor,
+  )
+  return { now, limit, first, second, row }
+}
+
+function nextCursor({ next }: FactPage, call: CallContext): string | undefined {
+  if (next === undefined) return undefined
+  const { now, limit, first, second, row } = next
+  return call.cursors.seal(ownerOf(call), [now, limit, first, second, row])
+}
+
+function enveloped(
+  page: FactPage,
+  args: Arguments,
+  budget: CallBudget,
+  fragments: FragmentCache,
+  call: CallContext,
+): ToolResult {
   const { plain: envelope, quoted } = factEnvelope(
     page,
-    { query: args.query, entity: args.entity, isBudgeted: budget !== undefined },
+    { query: args.query, entity: args.entity, isBudgeted: budget.applied !== undefined },
     fragments,
   )
   const demoted = page.rows.length - page.hydrated
@@ -130,28 +191,35 @@ function enveloped(page: FactPage, args: Arguments, fragments: FragmentCache): T
       crc_v1: new JsonText(envelope),
       filtered_below_threshold: page.filteredBelowThreshold,
     },
-    budget: reportBudget(budget, {
+    budget: reportCallBudget(budget, {
       used: page.totalTokens + POINTER_TOKENS * demoted,
       leftOut: page.matched - page.rows.length,
       isShortened: demoted > 0,
+      nextCursor: nextCursor(page, call),
     }),
   })
 }
 
-function plain(page: FactPage, budget: number | undefined, fragments: FragmentCache): ToolResult {
+function plain(
+  page: FactPage,
+  budget: CallBudget,
+  fragments: FragmentCache,
+  call: CallContext,
+): ToolResult {
   return answer(page.rows.map(factLine).join('\n'), {
     structured: {
       rows: new JsonText(factRows(page.rows, fragments)),
       filtered_below_threshold: page.filteredBelowThreshold,
     },
-    budget: reportBudget(budget, {
+    budget: reportCallBudget(budget, {
       used: page.totalTokens,
       leftOut: page.matched - page.rows.length,
+      nextCursor: nextCursor(page, call),
     }),
   })
 }
 
-function nothingFound(page: FactPage, budget: number | undefined): ToolResult {
+function nothingFound(page: FactPage, budget: CallBudget): ToolResult {
   const below = page.filteredBelowThreshold
   return answer(
     below > 0 && page.matched === 0
@@ -159,7 +227,7 @@ function nothingFound(page: FactPage, budget: number | undefined): ToolResult {
       : 'no facts found',
     {
       structured: { rows: [], filtered_below_threshold: below },
-      budget: reportBudget(budget, { used: 0, leftOut: 0 }),
+      budget: reportCallBudget(budget, { used: 0, leftOut: 0 }),
     },
   )
 }

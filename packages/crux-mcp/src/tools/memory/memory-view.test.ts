@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DEFAULT_FEATURES } from '../../features.js'
 import { startTestServer, type TestServer } from '../../testing/test-server.js'
 
 let server: TestServer
@@ -71,7 +72,7 @@ describe('memory_view', () => {
   })
 
   it('says how to switch it on again when it is off', async () => {
-    const off = await startTestServer({ features: { memoryPanel: false } })
+    const off = await startTestServer({ features: { ...DEFAULT_FEATURES, memoryPanel: false } })
     const view = await off.call('memory_view')
     expect(view.text).toBe(
       'memory_view: memory panel explicitly disabled (unset CORECRUXD_FEATURE_MEMORY_PANEL to re-enable; it is on by default)',

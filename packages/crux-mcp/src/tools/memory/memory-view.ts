@@ -1,11 +1,11 @@
-import type { RankedFact } from 'crux-memory'
-import { parseTime, toResponseTime } from 'crux-types'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
 import { count } from '../fields.js'
+import { panelFact, panelFactSchema } from './fact-shapes.js'
+import { panelGate } from './memory-gates.js'
 
 /** Tokens of an answer when the caller names none. */
 const DEFAULT_BUDGET = 2000
@@ -20,20 +20,7 @@ const input = z.object({
 })
 
 const output = z.object({
-  facts: z.array(
-    z.object({
-      id: z.string(),
-      entity: z.string(),
-      key: z.string(),
-      value: z.string(),
-      version: z.int(),
-      stored_at: z.string().describe('RFC 3339.'),
-      confidence: z.number(),
-      pinned: z.boolean(),
-      source_receipt: z.string().nullable(),
-      actor: z.string().nullable(),
-    }),
-  ),
+  facts: z.array(panelFactSchema),
   total_tokens: z.int().describe('Tokens of the values given.'),
   returned: z.int(),
 })
@@ -46,16 +33,11 @@ export const memoryView = defineTool({
   description:
     'See what was remembered lately, newest first, without asking for words: for reviewing memory with the user. Entries of the system itself are not shown. For recall use query_facts.',
   outputDoc:
-    'Text: one line a fact, [<entity>] <key> = <value> (id, version), or "no memory visible"; structuredContent {facts, total_tokens, returned}.',
+    'Text: one line a fact, [<entity>] <key> = <value> (id, version), with [pinned] on those you pinned, or "no memory visible"; structuredContent {facts, total_tokens, returned}.',
   input,
   output,
-  run: async (args, { facts }: Pick<Services, 'facts'>, { caller, features }) => {
-    if (!features.memoryPanel) {
-      return answer(
-        'memory_view: memory panel explicitly disabled (unset CORECRUXD_FEATURE_MEMORY_PANEL to re-enable; it is on by default)',
-        { isError: false },
-      )
-    }
+  before: (call) => panelGate('memory_view', call),
+  run: async (args, { facts }: Pick<Services, 'facts'>, { caller }) => {
     const topK = Math.max(args.top_k, 1)
     const view = await facts.view(caller, {
       topK,
@@ -63,40 +45,21 @@ export const memoryView = defineTool({
       ...(args.entity === undefined ? {} : { entity: args.entity }),
       ...(args.key === undefined ? {} : { key: args.key }),
     })
-    return answer(
-      view.rows.length === 0 ? 'no memory visible' : view.rows.map(viewLine).join('\n'),
-      {
-        structured: {
-          facts: view.rows.map(viewRow),
-          total_tokens: view.totalTokens,
-          returned: view.rows.length,
-        },
-        budget: reportBudget(args.token_budget, {
-          applied: DEFAULT_BUDGET,
-          used: view.totalTokens,
-          leftOut: Math.min(view.matched, topK) - view.rows.length,
-        }),
-      },
+    const shown = view.rows.map(({ fact, entity }) =>
+      panelFact(fact, entity, facts.panel.isPinned(caller, fact.fact_id)),
     )
+    return answer(shown.length === 0 ? 'no memory visible' : shown.map(viewLine).join('\n'), {
+      structured: { facts: shown, total_tokens: view.totalTokens, returned: shown.length },
+      budget: reportBudget(args.token_budget, {
+        applied: DEFAULT_BUDGET,
+        used: view.totalTokens,
+        leftOut: Math.min(view.matched, topK) - shown.length,
+      }),
+    })
   },
 })
 
-function viewLine({ fact, entity }: RankedFact): string {
-  return `[${entity}] ${fact.key} = ${fact.value} (id=${fact.fact_id}, v${fact.version})`
-}
-
-function viewRow({ fact, entity }: RankedFact): Record<string, unknown> {
-  const storedAt = parseTime(fact.stored_at)
-  return {
-    id: fact.fact_id,
-    entity,
-    key: fact.key,
-    value: fact.value,
-    version: fact.version,
-    stored_at: storedAt === undefined ? fact.stored_at : toResponseTime(storedAt),
-    confidence: fact.confidence,
-    pinned: false,
-    source_receipt: fact.source_receipt,
-    actor: fact.actor ?? null,
-  }
+function viewLine(fact: z.output<typeof panelFactSchema>): string {
+  const line = `[${fact.entity}] ${fact.key} = ${fact.value} (id=${fact.id}, v${fact.version})`
+  return fact.pinned ? `${line} [pinned]` : line
 }

@@ -1,0 +1,99 @@
+import type { FactStore } from 'crux-memory'
+import type { Clock } from 'crux-types'
+import type { Config } from '../config/load.js'
+import type { Log } from '../log.js'
+
+const HOUR_MS = 3_600_000
+/** Time between looks at the clock. */
+const LOOK_EVERY_MS = 10_000
+
+/** Work that comes due again and again by a clock. */
+export interface Upkeep {
+  /** Do what is due; waits for work that is under way. */
+  tick(): Promise<void>
+  /** Do no more; resolves when what is under way has ended. */
+  stop(): Promise<void>
+}
+
+/** One kind of such work. */
+export interface UpkeepJob {
+  readonly name: string
+  readonly everyMs: number
+  run(): Promise<void>
+}
+
+/** The jobs over facts that the configuration asks for. */
+export function factUpkeep(
+  config: Pick<
+    Config,
+    'ephemeralGc' | 'consolidationScheduler' | 'consolidationSchedulerIntervalSecs'
+  >,
+  facts: Pick<FactStore, 'freshness' | 'consolidations'>,
+  log: Pick<Log, 'info'>,
+): readonly UpkeepJob[] {
+  const jobs: UpkeepJob[] = []
+  if (config.ephemeralGc) {
+    jobs.push({
+      name: 'removal of ephemeral records',
+      everyMs: HOUR_MS,
+      async run() {
+        const deleted = await facts.freshness.collectEphemeral()
+        if (deleted > 0) log.info({ deleted }, 'ephemeral records deleted')
+      },
+    })
+  }
+  if (config.consolidationScheduler) {
+    jobs.push({
+      name: 'review of contradictions',
+      everyMs: config.consolidationSchedulerIntervalSecs * 1000,
+      async run() {
+        for (const { tenant, runId, count } of await facts.consolidations.review()) {
+          log.info({ tenant, runId, count }, 'facts contradict each other; a review was stored')
+        }
+      },
+    })
+  }
+  return jobs
+}
+
+/**
+ * Run jobs by a clock: each for the first time one interval from now.
+ *
+ * A job that fails is reported and tried again at its next turn; a clock that jumps ahead makes up
+ * for no turns that it passed over.
+ */
+export function startUpkeep(
+  jobs: readonly UpkeepJob[],
+  clock: Clock,
+  log: Pick<Log, 'warn'>,
+  lookEveryMs = LOOK_EVERY_MS,
+): Upkeep {
+  const due = new Map(jobs.map((job) => [job, clock.now() + job.everyMs]))
+  let isStopped = false
+  let running = Promise.resolve()
+
+  const runDue = async (): Promise<void> => {
+    for (const [job, at] of due) {
+      const now = clock.now()
+      if (isStopped || now < at) continue
+      due.set(job, now + job.everyMs)
+      await job.run().catch((error: unknown) => {
+        if (!isStopped) log.warn({ err: error, job: job.name }, 'upkeep failed; tried again later')
+      })
+    }
+  }
+  const tick = (): Promise<void> => {
+    running = running.then(runDue)
+    return running
+  }
+  const timer = jobs.length === 0 ? undefined : setInterval(() => void tick(), lookEveryMs)
+  timer?.unref()
+  return {
+    tick,
+    stop() {
+      isStopped = true
+      clearInterval(timer)
+      return running
+    },
+  }
+}

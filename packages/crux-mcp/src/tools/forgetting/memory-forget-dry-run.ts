@@ -1,0 +1,100 @@
+import { renderScope } from 'crux-memory'
+import { parseTime, toResponseTime } from 'crux-types'
+import { z } from 'zod'
+import { answer } from '../../result/tool-result.js'
+import type { Services } from '../../server-options.js'
+import { defineTool } from '../define-tool.js'
+import { findElsewhere } from './find-elsewhere.js'
+import { forgetRequest, scopeFields, scopeRefusal, scopeShape } from './forget-arguments.js'
+
+const input = z.object(scopeFields)
+
+const output = z.object({
+  scope: scopeShape,
+  count: z.int(),
+  facts_that_would_be_affected: z
+    .array(
+      z.object({
+        fact_id: z.string(),
+        entity: z.string(),
+        key: z.string(),
+        stored_at: z.string().describe('RFC 3339.'),
+        tokens: z.int(),
+      }),
+    )
+    .describe('Oldest first.'),
+  dry_run: z.literal(true),
+  confirm_required: z.boolean().describe('Whether memory_forget needs confirm for this.'),
+  confirm: z.string().describe('Proof of having seen this set; for the argument of that name.'),
+  derived_fact_ids: z.array(z.string()).describe('Records of the daemon that quote them.'),
+  copies: z
+    .array(z.object({ kind: z.string(), id: z.string() }))
+    .describe('Copies in other stores that go along.'),
+  active_legal_holds: z.array(z.string()).describe('Ids of holds that would refuse it.'),
+  copies_elsewhere: z
+    .object({
+      documents: z.array(
+        z.object({ corpus: z.string(), doc_id: z.string(), chunk_ref: z.string() }),
+      ),
+      sessions: z.array(z.string()),
+    })
+    .describe('Where some of the values stand besides; these places stay as they are.'),
+})
+
+/** See what a forgetting would do. */
+export const memoryForgetDryRun = defineTool({
+  name: 'memory_forget_dry_run',
+  plane: 'forgetting',
+  effect: 'read',
+  description:
+    'See which facts memory_forget would forget, and where copies of them stand that it does not reach. Changes nothing. Gives the confirm that memory_forget needs for more than 100 facts or for all that you see.',
+  outputDoc:
+    'Text: how many facts match; structuredContent {scope, count, facts_that_would_be_affected, dry_run, confirm_required, confirm, derived_fact_ids, copies, active_legal_holds, copies_elsewhere}.',
+  input,
+  output,
+  refusals: { scope: scopeRefusal },
+  run: async (
+    args,
+    { facts, documents, sessions }: Pick<Services, 'facts' | 'documents' | 'sessions'>,
+    { caller, signal },
+  ) => {
+    const { scope } = args
+    const preview = await facts.forgetting.preview(caller, forgetRequest(args))
+    const count = preview.facts.length
+    return answer(
+      count === 0
+        ? `dry-run: no facts match scope (${renderScope(scope)})`
+        : `dry-run: ${count} facts would be forgotten (${renderScope(scope)}); see structured \`facts_that_would_be_affected\``,
+      {
+        structured: {
+          scope: { type: scope.type, value: scope.value },
+          count,
+          facts_that_would_be_affected: preview.facts.map((fact) => ({
+            fact_id: fact.factId,
+            entity: fact.entity,
+            key: fact.key,
+            stored_at: responseTime(fact.storedAt),
+            tokens: fact.tokens,
+          })),
+          dry_run: true,
+          confirm_required: preview.isConfirmNeeded,
+          confirm: preview.confirm,
+          derived_fact_ids: preview.derivedFactIds,
+          copies: preview.copies,
+          active_legal_holds: preview.activeHoldIds,
+          copies_elsewhere: await findElsewhere(
+            { documents, sessions },
+            caller,
+            preview.values,
+            signal,
+          ),
+        },
+      },
+    )
+  },
+})
+
+function responseTime(stored: string): string {
+  const at = parseTime(stored)
+  return at === undefined ? stored : toResponseTime(at)
+}
