@@ -9,8 +9,8 @@ export const TUNED_FUSION: { readonly weights: FusionWeights; readonly settings:
   {
     weights: { bm25: 0.3, graph: 0.35, dense: 0.1, sparse: 0.3 },
     settings: {
-      pool: 100,
-      closeLook: 40,
+      pool: 80,
+      closeLook: 32,
       feedbackDocs: 5,
       feedbackTerms: 30,
       feedbackWeight: 0.6,

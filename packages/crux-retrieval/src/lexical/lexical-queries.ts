@@ -175,7 +175,8 @@ export class LexicalQueries {
         throw new RangeError(`weight of term '${term}' is ${weight}, expected a number from 0 on`)
       }
       if (i % TERM_SLICE === TERM_SLICE - 1) yield
-      lists.push(yield* this.listOf(view, DEFAULT_ANALYSER_VERSION, term))
+      const known = view.find(DEFAULT_ANALYSER_VERSION, term)
+      lists.push(known ?? (yield* this.listOf(view, DEFAULT_ANALYSER_VERSION, term)))
     }
     const counted: CountedList[] = []
     const id = this.nextQueryId()

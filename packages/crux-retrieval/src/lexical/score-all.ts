@@ -37,8 +37,8 @@ export function makeScoreScratch(length: number): ScoreScratch {
  * Add up the scores of all documents that hold a term and offer those that reach the floor to `top`.
  * In one go: for short lists.
  *
- * When the lists hold many of the documents, the scores are gathered by one walk over all
- * documents; else by a second walk over the lists, so that a rare term costs little in a large index.
+ * When the lists hold many of the documents, the scores are gathered by one walk from the first
+ * document of any to the last; else by a second walk over the lists, so that a rare term costs little in a large index.
  * Either walk leaves zeros behind.
  *
  * @param terms - In the order in which their weights are added.
@@ -54,29 +54,47 @@ export function scoreAll(
   const scratch = pool.take(size)
   const { scores } = scratch
   const hasShares = keepsShares(size)
-  let postings = 0
+  // A tenant's documents mostly stand together, and others' may stand before and behind them.
+  const range = { from: size, to: 0, postings: 0 }
   for (const { list, weight } of terms) {
-    postings += list.length
+    extend(range, list)
     if (hasShares) addShares(scores, list.docs, list.sharesAt(norm, docs.lengths), weight)
     else addComputed(scores, list, weight, norm, docs.lengths)
   }
-  const counts = gather(scratch, terms, postings, size, minScore, top)
+  const counts = gather(scratch, terms, range, minScore, top)
   pool.give(scratch)
   return counts
+}
+
+/** Where the documents of lists stand, and how many postings they have. */
+interface ListedRange {
+  from: number
+  to: number
+  postings: number
+}
+
+function extend(range: ListedRange, { docs, length }: TermList): void {
+  if (length === 0) return
+  const first = docs[0] as number // the list is not empty
+  const last = docs[length - 1] as number
+  if (first < range.from) range.from = first
+  if (last >= range.to) range.to = last + 1
+  range.postings += length
 }
 
 function gather(
   scratch: ScoreScratch,
   terms: readonly ScoredTerm[],
-  postings: number,
-  size: number,
+  range: ListedRange,
   minScore: number | undefined,
   top: TopHits,
 ): ScoreCounts {
   const { scores } = scratch
-  if (postings <= size / 4) return gatherListed(scores, terms, minScore ?? 0, top)
-  if (minScore !== undefined) return gatherAbove(scores, size, minScore, top)
-  return { candidates: gatherAll(scratch, size, top), belowFloor: 0 }
+  if (range.postings <= (range.to - range.from) / 4) {
+    return gatherListed(scores, terms, minScore ?? 0, top)
+  }
+  if (minScore !== undefined) return gatherAbove(scores, range, minScore, top)
+  return { candidates: gatherAll(scratch, range, top), belowFloor: 0 }
 }
 
 // In the loops below every index is under the length of its array.
@@ -113,10 +131,14 @@ function addComputed(
  * learn: so zeros are told apart by arithmetic on their bits, and the one branch is rarely taken. A
  * third of the time of a loop that asks for zero.
  */
-function gatherAll({ scores, halves }: ScoreScratch, size: number, top: TopHits): number {
+function gatherAll(
+  { scores, halves }: ScoreScratch,
+  { from, to }: ListedRange,
+  top: TopHits,
+): number {
   let candidates = 0
   let entry = Math.max(0, top.entry)
-  for (let doc = 0; doc < size; doc++) {
+  for (let doc = from; doc < to; doc++) {
     const bits = (halves[doc * 2] as number) | (halves[doc * 2 + 1] as number)
     candidates += (bits | -bits) >>> 31
     const score = scores[doc] as number
@@ -126,21 +148,26 @@ function gatherAll({ scores, halves }: ScoreScratch, size: number, top: TopHits)
       entry = Math.max(0, top.entry)
     }
   }
-  scores.fill(0, 0, size)
+  scores.fill(0, from, to)
   return candidates
 }
 
-function gatherAbove(scores: Float64Array, size: number, floor: number, top: TopHits): ScoreCounts {
+function gatherAbove(
+  scores: Float64Array,
+  { from, to }: ListedRange,
+  floor: number,
+  top: TopHits,
+): ScoreCounts {
   let candidates = 0
   let belowFloor = 0
-  for (let doc = 0; doc < size; doc++) {
+  for (let doc = from; doc < to; doc++) {
     const score = scores[doc] as number
     if (score === 0) continue
     candidates += 1
     if (score < floor) belowFloor += 1
     else if (score >= top.entry) top.offer(doc, score)
   }
-  scores.fill(0, 0, size)
+  scores.fill(0, from, to)
   return { candidates, belowFloor }
 }
 
