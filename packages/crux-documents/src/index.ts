@@ -26,7 +26,13 @@ export type {
 } from './document-store.js'
 export type { DocumentEmbedders } from './embedders.js'
 export type { DocumentsErrorCode } from './errors.js'
-export type { Relation, RelationSource } from './graph/relations.js'
+export {
+  addRelation,
+  joinRelations,
+  type Relation,
+  type RelationNames,
+  type RelationSource,
+} from './graph/relations.js'
 export { openRelationsFile, type RelationsFileOptions } from './graph/relations-file.js'
 export {
   MAX_CHUNK_BYTES,

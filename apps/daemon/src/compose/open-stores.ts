@@ -1,5 +1,10 @@
 import { join } from 'node:path'
-import { type DocumentStore, openDocumentStore, openRelationsFile } from 'crux-documents'
+import {
+  type DocumentStore,
+  joinRelations,
+  openDocumentStore,
+  openRelationsFile,
+} from 'crux-documents'
 import {
   ARTEFACT_COPIES,
   artefactCopies,
@@ -20,6 +25,7 @@ import {
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
 import { loadDirectoryKey } from './directory-key.js'
+import { edgeRelations } from './edge-relations.js'
 import type { Embedders } from './embedders.js'
 import { withDefaultTtl } from './session-ttl.js'
 import { type JournalEvents, watchJournal } from './watched-journal.js'
@@ -126,7 +132,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       },
       fusionWeights: withWeights(TUNED_FUSION.weights, config.fusionWeights),
       merge: config.segmentMerge,
-      relations,
+      relations: joinRelations([relations, edgeRelations(substrate.edges)]),
       onWarning,
     }),
   )

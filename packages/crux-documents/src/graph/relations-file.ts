@@ -2,7 +2,13 @@ import type { Stats } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { type Clock, createPauser, messageOf } from 'crux-types'
 import { z } from 'zod'
-import type { Relation, RelationSource } from './relations.js'
+import {
+  addRelation,
+  DEFAULT_CONFIDENCE,
+  type Relation,
+  type RelationNames,
+  type RelationSource,
+} from './relations.js'
 
 /** What a relation file is read with. */
 export interface RelationsFileOptions {
@@ -17,11 +23,6 @@ export interface RelationsFileOptions {
     readFile(path: string): Promise<Buffer>
   }
 }
-
-/** How sure a relation is that does not say so. */
-export const DEFAULT_CONFIDENCE = 0.6
-/** Share of it that counts in the other direction. */
-export const BACK_SHARE = 2 / 3
 
 const MOST_BYTES = 64 * 1024 * 1024
 const CHECK_EVERY_MS = 1000
@@ -47,7 +48,7 @@ export async function openRelationsFile(options: RelationsFileOptions): Promise<
   return source
 }
 
-type Tenants = Map<string, Map<string, Relation[]>>
+type Tenants = Map<string, RelationNames>
 
 class RelationsFile implements RelationSource {
   private tenants: Tenants = new Map()
@@ -127,20 +128,13 @@ class RelationsFile implements RelationSource {
   }
 }
 
-function add(tenants: Tenants, { tenant, from, to, confidence }: z.output<typeof line>): void {
+function add(tenants: Tenants, { tenant, ...relation }: z.output<typeof line>): void {
   let names = tenants.get(tenant)
   if (names === undefined) {
     names = new Map()
     tenants.set(tenant, names)
   }
-  push(names, from, { other: to, confidence })
-  push(names, to, { other: from, confidence: confidence * BACK_SHARE })
-}
-
-function push(names: Map<string, Relation[]>, named: string, relation: Relation): void {
-  const known = names.get(named)
-  if (known === undefined) names.set(named, [relation])
-  else known.push(relation)
+  addRelation(names, relation)
 }
 
 function parseJson(text: string): unknown {
