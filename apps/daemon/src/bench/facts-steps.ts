@@ -61,7 +61,7 @@ export interface StepResults {
 const STARTED_AT = Date.UTC(2026, 0, 1)
 /** Time between two facts: a million of them take two years, so that some have gone stale. */
 const FACT_EVERY_MS = 60_000
-const FACTS_PER_PIECE = 50_000
+const FACTS_PER_PIECE = 20_000
 const QUERIES_PER_KIND = 40
 const WORDS_PER_KIND = 30
 const ROUNDS = 5

@@ -4,11 +4,16 @@ import { Column, wholeCount } from './column.js'
 import { bytesOf, HashTable, mixHash } from './hash-table.js'
 import { type Part, partOf } from './parts.js'
 
+/** Longest text that is not copied to a buffer of its own, in UTF-16 units. */
+const SHORT_TEXT = 256
+
 /** Numbers byte strings from 0 in the order in which they are first seen. */
 export class ByteDictionary extends HashTable {
   private readonly arena = new ByteArena()
   /** Address and length of each entry side by side: a look-up touches both. */
   private readonly places = Column.float64()
+  /** Where short texts become bytes, so that looking one up makes no garbage. */
+  private readonly short = Buffer.alloc(SHORT_TEXT * 3)
   private probe: Uint8Array = new Uint8Array(0)
   private probeStart = 0
   private probeEnd = 0
@@ -45,14 +50,20 @@ export class ByteDictionary extends HashTable {
 
   /** Number of a text's UTF-8 form; -1 when it was never added. */
   findText(text: string): number {
-    const bytes = Buffer.from(text)
-    return this.find(bytes, 0, bytes.length)
+    if (text.length > SHORT_TEXT) {
+      const bytes = Buffer.from(text)
+      return this.find(bytes, 0, bytes.length)
+    }
+    return this.find(this.short, 0, this.short.write(text))
   }
 
   /** Number of a text's UTF-8 form, which is kept when it is new. */
   addText(text: string): number {
-    const bytes = Buffer.from(text)
-    return this.add(bytes, 0, bytes.length)
+    if (text.length > SHORT_TEXT) {
+      const bytes = Buffer.from(text)
+      return this.add(bytes, 0, bytes.length)
+    }
+    return this.add(this.short, 0, this.short.write(text))
   }
 
   /** An entry read as UTF-8. */
@@ -143,7 +154,7 @@ export class ByteDictionary extends HashTable {
    *
    * @param part - Name of the part after the dictionary's own.
    */
-  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+  room(part: string, bytes: number): Iterable<Uint8Array> | undefined {
     switch (part) {
       case 'sizes':
         this.loadedSizes = new Float64Array(wholeCount(bytes, Float64Array.BYTES_PER_ELEMENT))

@@ -90,13 +90,16 @@ export class Column<A extends Numbers = Numbers> {
    *
    * @returns Where to put them, in order.
    */
-  room(bytes: number): readonly Uint8Array[] {
+  *room(bytes: number): Iterable<Uint8Array> {
     const length = wholeCount(bytes, this.bytesPerNumber)
-    this.chunks.length = 0
-    for (let row = 0; row < length; row += CHUNK_ROWS) this.chunks.push(this.make(CHUNK_ROWS))
-    if (this.chunks.length === 0) this.chunks.push(this.make(FIRST_ROWS))
+    if (length > 0) this.chunks.length = 0
     this.size = length
-    return [...this.memory()]
+    for (let row = 0; row < length; row += CHUNK_ROWS) {
+      const chunk = this.make(CHUNK_ROWS)
+      this.chunks.push(chunk)
+      const count = Math.min(length - row, CHUNK_ROWS)
+      yield new Uint8Array(chunk.buffer, 0, count * this.bytesPerNumber)
+    }
   }
 }
 

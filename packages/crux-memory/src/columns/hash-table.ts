@@ -50,7 +50,7 @@ export abstract class HashTable {
    *
    * @returns Where to put what {@link slotMemory} gave.
    */
-  protected slotRoom(counts: Int32Array): readonly Uint8Array[] {
+  protected slotRoom(counts: Int32Array): Iterable<Uint8Array> {
     const room: Uint8Array[] = []
     for (let shard = 0; shard < this.shards.length; shard++) {
       const length = counts[shard * 2] ?? 0

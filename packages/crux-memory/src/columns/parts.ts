@@ -17,14 +17,14 @@ export interface PartTaker {
    *
    * @returns Where to put them, in order; undefined to skip the part.
    */
-  room(name: string, bytes: number): readonly Uint8Array[] | undefined
+  room(name: string, bytes: number): Iterable<Uint8Array> | undefined
   /** Told when all bytes of a part with room are there. */
   taken(name: string): Promise<void> | undefined
 }
 
 const LENGTH_BYTES = 8
 /** Longest piece given at a time, so that no copy or checksum of one holds the event loop. */
-const PIECE_BYTES = 1024 * 1024
+const PIECE_BYTES = 256 * 1024
 
 /** A part of bytes that are at hand. */
 export function partOf(name: string, bytes: Uint8Array): Part {
@@ -41,7 +41,7 @@ export function partHeader({ name, bytes }: Part): Uint8Array {
   return header
 }
 
-/** A part as bytes, in pieces of at most a megabyte. */
+/** A part as bytes, in pieces of at most 256 KiB. */
 export function* partBytes(part: Part): Iterable<Uint8Array> {
   yield partHeader(part)
   for (const memory of part.memory()) {
@@ -75,16 +75,18 @@ export async function readParts(
       await input.skip(bytes)
       continue
     }
-    if (room.reduce((sum, { length }) => sum + length, 0) !== bytes) {
-      throw unreadable(`part ${name} has ${bytes} bytes, which its room does not`)
-    }
+    // Made as it is filled: making it all at once would hold the event loop.
+    let left = bytes
     for (const target of room) {
+      left -= target.length
+      if (left < 0) break
       for (let at = 0; at < target.length; at += PIECE_BYTES) {
         await input.fill(target.subarray(at, at + PIECE_BYTES))
         const waiting = pause()
         if (waiting !== undefined) await waiting
       }
     }
+    if (left !== 0) throw unreadable(`part ${name} has ${bytes} bytes, which its room does not`)
     await taker.taken(name)
   }
 }

@@ -114,7 +114,7 @@ export class FactIdTable extends HashTable {
   }
 
   /** Room for the ids that {@link part} gave. */
-  room(bytes: number): readonly Uint8Array[] {
+  room(bytes: number): Iterable<Uint8Array> {
     return this.words.room(bytes)
   }
 

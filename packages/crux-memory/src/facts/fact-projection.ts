@@ -5,7 +5,7 @@ import type { ForgetLine } from '../forgetting/forget-lines.js'
 import type { PrivacyPolicy } from '../privacy.js'
 import type { Consolidation } from './consolidation-edge.js'
 import { FactTable, NONE } from './fact-table.js'
-import { decodeFactLine, ERASURE_KEY, type FactLine } from './journal-line.js'
+import { decodeFactLine, ERASURE_KEY, type FactLine, PlannedRecord } from './journal-line.js'
 
 /** Where a fact stands. */
 export interface FactPlace {
@@ -21,7 +21,6 @@ export class FactProjection {
   erasurePosition: Position = 0
   readonly forgotten = new ForgetLedger()
   private readonly tables = new Map<string, FactTable>()
-  private readonly expected = new WeakMap<Uint8Array, FactLine>()
   private readonly waiting = new Map<() => void, Position>()
 
   /**
@@ -43,17 +42,9 @@ export class FactProjection {
     return this.tables.values()
   }
 
-  /**
-   * Keep what a line says until it comes back from the journal, which saves parsing what was written
-   * a moment ago. A journal that gives other bytes back, equal or not, has them parsed.
-   */
-  expect(bytes: Uint8Array, line: FactLine): void {
-    this.expected.set(bytes, line)
-  }
-
   /** Change the state by one record of the journal; never throws on what the record holds. */
   apply(record: JournalRecord, at: Position): void {
-    const line = this.expected.get(record.bytes) ?? decodeFactLine(record.bytes)
+    const line = record instanceof PlannedRecord ? record.line : decodeFactLine(record.bytes)
     if (typeof line === 'string') {
       this.onWarning(`facts: skipped the line at position ${at}: ${line}`)
     } else {

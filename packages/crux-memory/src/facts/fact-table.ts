@@ -134,9 +134,8 @@ export class FactTable {
     this.keyOf.push(key)
     this.confidence.push(fact.confidence)
     this.version.push(fact.version)
-    const value = Buffer.from(fact.value)
-    this.valueAddress.push(this.values.append(value, 0, value.length))
-    this.valueLength.push(value.length)
+    this.valueAddress.push(this.values.appendText(fact.value))
+    this.valueLength.push(this.values.lastLength)
     this.actorOf.push(fact.actor === undefined ? NONE : this.actors.addText(fact.actor))
 
     const storedAt = anyTimeMs(fact.stored_at) ?? 0

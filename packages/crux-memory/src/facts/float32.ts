@@ -8,6 +8,7 @@ const MAX_DIGITS = 9
  */
 export function shortFloat32(value: number): number {
   const float = Math.fround(value)
+  if (float === 1 || float === 0.5) return float
   for (let digits = 1; digits < MAX_DIGITS; digits++) {
     const short = Number(float.toPrecision(digits))
     if (Math.fround(short) === float) return short

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { JournalRecord } from 'crux-storage'
 import { DEFAULT_TENANT } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
@@ -73,6 +74,22 @@ export function encodeFactLine(line: FactLine): Uint8Array {
   return Buffer.from(JSON.stringify(toStoredLine(line)))
 }
 
+/**
+ * A record with what its line says.
+ *
+ * A journal that gives the very record back saves parsing what was written a moment ago.
+ */
+export class PlannedRecord implements JournalRecord {
+  readonly bytes: Uint8Array
+
+  constructor(
+    readonly key: string,
+    readonly line: FactLine,
+  ) {
+    this.bytes = encodeFactLine(line)
+  }
+}
+
 function toStoredLine(line: FactLine): FactLine {
   switch (line.op) {
     case 'store':
@@ -94,7 +111,8 @@ export const ERASURE_KEY = `${DEFAULT_TENANT}/${FACT_STREAM}/erasure`
 
 /** A fact with its confidence in the short form of the journal. */
 export function toStoredFact(fact: Fact): Fact {
-  return { ...fact, confidence: shortFloat32(fact.confidence) }
+  const confidence = shortFloat32(fact.confidence)
+  return confidence === fact.confidence ? fact : { ...fact, confidence }
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Sight } from './sight.js'
 /** Rows up to which looking at the text of each is cheaper than asking the index. */
 const FEW_ROWS = 64
 /** Rows between two looks at the clock. */
-const ROWS_PER_PAUSE = 1024
+const ROWS_PER_PAUSE = 256
 
 export interface CandidateFilter {
   /** Absent: all; without any term: none. */

@@ -52,7 +52,7 @@ export class GramTable {
   }
 
   /** Room for the codes that {@link part} gave, to be followed by {@link count}. */
-  room(bytes: number): readonly Uint8Array[] {
+  room(bytes: number): Iterable<Uint8Array> {
     this.slots = new Int32Array(wholeCount(bytes, Int32Array.BYTES_PER_ELEMENT))
     return [bytesOf(this.slots)]
   }

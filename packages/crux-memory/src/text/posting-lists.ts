@@ -120,7 +120,7 @@ export class PostingLists {
   }
 
   /** Room for a part of equal lists; parts come in the order of {@link parts}. */
-  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+  room(part: string, bytes: number): Iterable<Uint8Array> | undefined {
     switch (part) {
       case 'counts':
         this.loadedCounts = new Float64Array(wholeCount(bytes, Float64Array.BYTES_PER_ELEMENT))
@@ -130,21 +130,35 @@ export class PostingLists {
       case 'states': {
         this.longLists = this.loadedCounts[0] ?? 0
         const full = 1 << (STATES_PER_CHUNK_BITS + STATE_BITS)
-        this.states.length = 0
-        for (let at = 0; at < Math.max(this.longLists << STATE_BITS, 1); at += full) {
-          this.states.push(new Int32Array(full))
-        }
-        return [...cutTo(bytes, this.states.map(bytesOf))]
+        return this.roomFor(bytes, this.states, () => new Int32Array(full), bytesOf)
       }
       case 'chunks':
         this.used = this.loadedCounts[1] ?? 0
-        this.chunks.length = 0
-        for (let at = 0; at < Math.max(bytes, 1); at += CHUNK_BYTES) {
-          this.chunks.push(new Uint8Array(CHUNK_BYTES))
-        }
-        return [...cutTo(bytes, this.chunks)]
+        return this.roomFor(
+          bytes,
+          this.chunks,
+          () => new Uint8Array(CHUNK_BYTES),
+          (chunk) => chunk,
+        )
       default:
         return undefined
+    }
+  }
+
+  /** Fill a list with arrays of the usual size, as many as `bytes` take, and give their memory. */
+  private *roomFor<A>(
+    bytes: number,
+    list: A[],
+    make: () => A,
+    memoryOf: (array: A) => Uint8Array,
+  ): Iterable<Uint8Array> {
+    list.length = 0
+    list.push(make())
+    for (let left = bytes; left > 0; ) {
+      const memory = memoryOf(list.at(-1) as A).subarray(0, left) // there is one
+      yield memory
+      left -= memory.length
+      if (left > 0) list.push(make())
     }
   }
 

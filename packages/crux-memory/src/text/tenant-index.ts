@@ -155,7 +155,7 @@ export class TenantIndex {
   }
 
   /** Room for a part of an equal index that is still empty. */
-  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+  room(part: string, bytes: number): Iterable<Uint8Array> | undefined {
     if (part !== 'indexed') return this.tokens.room(part, bytes)
     return [new Uint8Array(this.loadedRows.buffer)]
   }

@@ -12,6 +12,10 @@ const GRAM = 3
 const PAD = 0xff
 /** Longer tokens are looked through one by one: their grams would say little and cost much. */
 const MAX_GRAM_TOKEN_BYTES = 8192
+/** Rows of a token from which on they are read with pauses. */
+const MANY_ROWS = 64
+/** Rows and tokens between two looks at the clock; not more, as all is slow until the engine compiled it. */
+const WORK_PER_PAUSE = 1024
 /** Longer texts are added in pieces. */
 const LONG_TEXT_BYTES = 16 * 1024
 
@@ -103,34 +107,33 @@ export class TokenIndex {
    */
   async match(term: string, mark: (row: number) => void, pause: Pause): Promise<void> {
     const bytes = Buffer.from(term)
-    const rows = this.rowsOf.cursor()
-    let work = 0
-    const markToken = async (token: number): Promise<void> => {
-      rows.reset(token)
-      for (let row = rows.next(); row !== -1; row = rows.next()) {
-        mark(row)
-        if ((++work & 0x3fff) === 0) await pause()
-      }
-    }
     for (const token of this.longTokens) {
-      if (this.holds(token, bytes)) await markToken(token)
+      if (this.holds(token, bytes)) await this.markRows(token, mark, pause)
       // A long token may take a millisecond to look through.
       await pause()
     }
+    const rows = this.rowsOf.cursor()
     const tokens = this.tokensOf.cursor()
     const isExact = bytes.length <= GRAM
+    let work = 0
     for (const gram of isExact ? this.gramsStarting(bytes) : this.rarestGram(bytes)) {
       tokens.reset(gram)
       for (let token = tokens.next(); token !== -1; token = tokens.next()) {
-        if ((++work & 0xfff) === 0) await pause()
+        if (work > WORK_PER_PAUSE) {
+          work = 0
+          const waiting = pause()
+          if (waiting !== undefined) await waiting
+        }
+        work++
         if (!isExact && !this.holds(token, bytes)) continue
         const rowCount = this.rowsOf.count(token)
-        if (rowCount > 64) {
-          await markToken(token)
+        if (rowCount > MANY_ROWS) {
+          await this.markRows(token, mark, pause)
           continue
         }
         rows.reset(token)
         for (let row = rows.next(); row !== -1; row = rows.next()) mark(row)
+        work += rowCount
       }
     }
   }
@@ -147,7 +150,10 @@ export class TokenIndex {
     let work = 0
     for (let row = rows.next(); row !== -1; row = rows.next()) {
       mark(row)
-      if ((++work & 0x3fff) === 0) await pause()
+      if (++work < WORK_PER_PAUSE) continue
+      work = 0
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
     }
   }
 
@@ -163,7 +169,7 @@ export class TokenIndex {
   }
 
   /** Room for a part of an equal index; parts come in the order of {@link parts}. */
-  room(part: string, bytes: number): readonly Uint8Array[] | undefined {
+  room(part: string, bytes: number): Iterable<Uint8Array> | undefined {
     const [name = '', own = ''] = part.split('.')
     switch (name) {
       case 'words':

@@ -14,7 +14,7 @@ import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { StoreFactInput, StoreFactResult } from '../fact-store.js'
 import type { FactProjection } from '../facts/fact-projection.js'
-import { chainKey, encodeFactLine, type FactLine } from '../facts/journal-line.js'
+import { chainKey, encodeFactLine, PlannedRecord } from '../facts/journal-line.js'
 import { ownersOf, type PrivacyPolicy, storedEntityOf, visibleEntity } from '../privacy.js'
 import { BOOTSTRAP_PREFIX } from '../recall/bootstrap-facts.js'
 import type { ChainChange, ChainHead } from './chain-lanes.js'
@@ -82,10 +82,7 @@ export function planStore(
   const plan = (head: ChainHead) => {
     const retire = factsToRetire(context, caller, wanted)
     const fact = { ...nextVersion(context, draft, head), ...times }
-    const line: FactLine = { op: 'store', fact }
-    const bytes = encodeFactLine(line)
-    context.projection.expect(bytes, line)
-    const records: JournalRecord[] = [{ key, bytes }]
+    const records: JournalRecord[] = [new PlannedRecord(key, { op: 'store', fact })]
     const mark = (recordKey: string, id: string): void => {
       const bytes = encodeFactLine({
         op: 'supersede',

@@ -55,6 +55,8 @@ export class Group {
 
   /** The memory, when it is of a size worth keeping; the group must not be used afterwards. */
   release(): Buffer | undefined {
+    // An old group that waits to be collected would keep its young waiters alive until then.
+    this.waiters.length = 0
     return this.space.length <= FULL_BYTES ? this.space : undefined
   }
 

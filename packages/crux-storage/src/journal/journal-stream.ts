@@ -214,7 +214,8 @@ export class JournalStream {
         continue
       }
       await this.deliver(group)
-      this.spare ??= group.release()
+      const space = group.release()
+      this.spare ??= space
     }
     this.committing = undefined
   }
