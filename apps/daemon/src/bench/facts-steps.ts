@@ -143,10 +143,11 @@ async function store(
 async function replay({
   dir,
 }: Extract<FactsStep, { step: 'replay' }>): Promise<StepResults['replay']> {
-  const block = watchBlocks()
   const began = performance.now()
   const { journal, store } = await open(dir, new ManualClock(STARTED_AT))
   const replayMs = performance.now() - began
+  // Until it is open, nobody waits for anything but that.
+  const block = watchBlocks()
   while (store.stats().indexed < store.stats().versions) await sleep(20)
   const maxBlockMs = block()
   collectGarbage()
@@ -210,10 +211,10 @@ async function query({
   facts,
   queries,
 }: Extract<FactsStep, { step: 'query' }>): Promise<StepResults['query']> {
-  const block = watchBlocks()
   const began = performance.now()
   const { journal, store } = await open(dir, new ManualClock(endOf(facts)))
   const openMs = performance.now() - began
+  const block = watchBlocks()
   while (store.stats().indexed < store.stats().versions) await sleep(20)
   const ids = emptyKinds<string[]>()
   for (const kind of QUERY_KINDS) {

@@ -51,7 +51,7 @@ export interface FactsBenchResult {
   >
   /** The same questions answered by looking at every fact, in a process of its own. */
   readonly scan_p50_ms: number
-  /** Longest time for which nothing else had its turn while opening, indexing and asking. */
+  /** Longest time for which nothing else had its turn while an open store indexed and was asked. */
   readonly max_block_ms: number
 }
 

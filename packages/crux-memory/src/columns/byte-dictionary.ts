@@ -187,12 +187,14 @@ export class ByteDictionary extends HashTable {
   }
 
   protected override isEqual(entry: number): boolean {
-    const length = this.probeEnd - this.probeStart
-    if (this.lengthOf(entry) !== length) return false
-    const buffer = this.bufferOf(entry)
-    const start = this.startOf(entry)
+    const { probe, probeStart, places, arena } = this
+    const length = this.probeEnd - probeStart
+    if (places.get(entry * 2 + 1) !== length) return false
+    const address = places.get(entry * 2)
+    const buffer = arena.chunkAt(address)
+    const start = arena.offsetOf(address)
     for (let i = 0; i < length; i++) {
-      if (buffer[start + i] !== this.probe[this.probeStart + i]) return false
+      if (buffer[start + i] !== probe[probeStart + i]) return false
     }
     return true
   }

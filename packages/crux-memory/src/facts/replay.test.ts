@@ -229,6 +229,19 @@ describe('replay', () => {
     ])
   })
 
+  it('takes facts that retire each other in a circle for retired, all of them', async () => {
+    const ids = ['f_a', 'f_b', 'f_c']
+    const journal = await foreign([
+      ...ids.map((id) => ({ op: 'store', fact: fact(id, { key: id }) })),
+      ...ids.map((id, i) => ({ op: 'supersede', fact_id: id, by_fact_id: ids[(i + 1) % 3] })),
+    ])
+    const { store, warnings } = await open(journal)
+    expect(warnings).toEqual([])
+    expect((await store.query(ANONYMOUS, {})).rows).toEqual([])
+    const all = await store.query(ANONYMOUS, { includeSuperseded: true })
+    expect(all.rows.map((row) => row.fact.superseded_by).sort()).toEqual(ids)
+  })
+
   it('skips what it cannot read, says so without quoting it, and goes on', async () => {
     const journal = await foreign([
       '{"op":"store","fact":{"value":"secret words"',
