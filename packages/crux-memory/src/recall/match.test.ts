@@ -1,4 +1,4 @@
-import { analyse, bm25Idf, bm25LengthNorm, bm25TermFrequency } from 'crux-retrieval'
+import { analyserOf, bm25Idf, bm25LengthNorm, bm25TermFrequency } from 'crux-retrieval'
 import { createMemoryJournal } from 'crux-storage'
 import { ANONYMOUS, agentCaller, type Caller, ManualClock } from 'crux-types'
 import fc from 'fast-check'
@@ -22,6 +22,12 @@ async function openEmpty() {
 }
 
 const values = (rows: readonly RankedFact[]) => rows.map(({ fact }) => fact.value)
+
+/** Terms that say something, whatever the case they are written in. */
+const analyse = (text: string) =>
+  analyserOf(2)
+    .analyse(text.toLowerCase())
+    .filter(({ isStop }) => !isStop)
 
 /** Ranked recall worked out from every fact that the caller sees. */
 async function plainRanking(store: FactStore, caller: Caller, query: string) {

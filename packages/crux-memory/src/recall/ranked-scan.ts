@@ -1,8 +1,9 @@
-import { analyse, bm25Idf, bm25LengthNorm, bm25TermFrequency } from 'crux-retrieval'
+import { bm25Idf, bm25LengthNorm, bm25TermFrequency } from 'crux-retrieval'
 import type { Pause } from 'crux-types'
 import type { FactTable } from '../facts/fact-table.js'
 import type { RowSet } from '../text/row-set.js'
 import type { TenantIndex } from '../text/tenant-index.js'
+import { termsOf } from '../text/terms-of.js'
 import type { Sight } from './sight.js'
 
 /** Words of a question that count; more of them say little and cost much. */
@@ -35,7 +36,7 @@ export async function prepareRanking(
   limit: number,
   pause: Pause,
 ): Promise<RankedScan | undefined> {
-  const terms = [...new Set(analyse(query).map(({ term }) => term))].slice(0, MAX_TERMS)
+  const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
   if (terms.length === 0) return undefined
   const { rows, perTerm } = await index.matchTerms(terms, limit, pause)
   let seen = 0
@@ -65,7 +66,7 @@ export async function prepareRanking(
     score(row) {
       const counted = new Map<string, number>()
       for (const text of [sight.entity(row) ?? '', table.key(row), table.value(row)]) {
-        for (const { term } of analyse(text)) {
+        for (const term of termsOf(text)) {
           if (weights.has(term)) counted.set(term, (counted.get(term) ?? 0) + 1)
         }
       }

@@ -1,7 +1,7 @@
-import { analyse } from 'crux-retrieval'
 import type { Pause } from 'crux-types'
 import { ByteDictionary } from '../columns/byte-dictionary.js'
 import { PostingLists } from './posting-lists.js'
+import { termsOf } from './terms-of.js'
 import type { TokenIndex } from './token-index.js'
 
 /**
@@ -45,7 +45,7 @@ export class TermIndex {
   private async takeTokens(pause: Pause): Promise<void> {
     const end = this.tokens.size
     for (; this.done < end; this.done++) {
-      for (const { term } of analyse(this.tokens.text(this.done))) {
+      for (const term of termsOf(this.tokens.text(this.done))) {
         const known = this.terms.size
         const number = this.terms.addText(term)
         if (number < known) this.tokensOf.append(number, this.done)
