@@ -9,7 +9,6 @@ export {
   openTrustedCcxi,
   tenantHash,
 } from 'crux-segment'
-export { ANALYSER_VERSION, analyse } from './analyser/analyse.js'
 export {
   type Analyser,
   analyserOf,
