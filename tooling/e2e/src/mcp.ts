@@ -80,12 +80,15 @@ export function createMcpCaller(url: string, token?: string): McpCaller {
   }
 }
 
-/** Connect the MCP SDK's own client over HTTP. */
-export async function connectOverHttp(url: string): Promise<Client> {
+/** Connect the MCP SDK's own client over HTTP, as an agent when there is a token. */
+export async function connectOverHttp(url: string, token?: string): Promise<Client> {
   const client = new Client({ name: 'crux-e2e', version: '1.0.0' })
   // The transport's type says `sessionId: string | undefined` where the interface says optional.
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(url)) as Parameters<Client['connect']>[0],
+    new StreamableHTTPClientTransport(
+      new URL(url),
+      token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } },
+    ) as Parameters<Client['connect']>[0],
   )
   return client
 }

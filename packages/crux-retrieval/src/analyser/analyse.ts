@@ -1,9 +1,6 @@
 import { ASCII_WORD_UNITS, wideWordUnits } from './characters.js'
 import { stem } from './stem.js'
 
-/** Version of the rules by which text becomes terms; stored in every index file. */
-export const ANALYSER_VERSION = 1
-
 /** One word of a text that counts, as version 1 finds it. */
 export interface PlainToken {
   /** Stem of the word, lower-cased in ASCII. */
