@@ -210,7 +210,7 @@ export interface DocumentStore {
   }>
   /**
    * Merge segments into as few as their bounds allow and drop the chunks that are no longer current.
-   * References to chunks stay valid; positions may shift.
+   * References to chunks stay valid, and so do positions while the store is open.
    *
    * @returns How many segments were merged, and how many there are now.
    */

@@ -44,7 +44,7 @@ export interface SearchHit {
   /** 1 for the best. */
   readonly rank: number
   readonly score: number
-  /** Place of the segment among those that can be searched; shifts when segments are merged. */
+  /** Place of the segment among those that can be searched; stays while the store is open. */
   readonly segmentIndex: number
   /** Number of the chunk within that segment. */
   readonly docId: number

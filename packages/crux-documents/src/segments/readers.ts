@@ -5,6 +5,7 @@ import type { SegmentVectors } from '../vectors/segment-vectors.js'
 import type { VectorSet } from '../vectors/vector-set.js'
 import { chunkFrames, type KnownSegment, type PlacedRun } from './document-catalog.js'
 import { formatChunkRef } from './handle.js'
+import type { SegmentOrigins } from './origins.js'
 import type { Run, SegmentDigest } from './segment-digest.js'
 
 /** Chunks hidden between two looks at the clock. */
@@ -26,10 +27,23 @@ export interface OpenedSegment extends KnownSegment {
   readonly vectors: SegmentVectors | undefined
 }
 
-/** The segments that can be searched, in the order of their commits. */
+/** A segment that was merged away: what its number in result ids still leads to. */
+interface GoneSegment {
+  readonly goneId: string
+  readonly origins: SegmentOrigins | undefined
+}
+
+/** Numbers of segments that were merged away and still lead on; older ones lead nowhere. */
+const MOST_GONE = 16_384
+
+/**
+ * The segments that can be searched, in the order of their commits. Each keeps its number for as long
+ * as the store is open, also when it is merged away: a result id that was just given out must not
+ * lead to something else.
+ */
 export class Readers {
   private readonly indexes = new Map<string, CcxiReader>()
-  private readonly segments: KnownSegment[] = []
+  private readonly slots: (KnownSegment | GoneSegment | undefined)[] = []
   private readonly positions = new Map<string, number>()
 
   /**
@@ -44,7 +58,7 @@ export class Readers {
   ) {}
 
   get size(): number {
-    return this.segments.length
+    return this.positions.size
   }
 
   /** Place of a segment, which is its index in result ids; undefined when it cannot be searched. */
@@ -54,14 +68,18 @@ export class Readers {
 
   /** The chunk that a positional handle names; undefined when there is no such segment. */
   at(position: number, docId: number): FoundChunk | undefined {
-    const segment = this.segments[position]
-    return segment && { segment, position, docId }
+    const slot = this.slots[position]
+    if (isHere(slot)) return { segment: slot, position, docId }
+    if (slot === undefined) return undefined
+    if (slot.origins === undefined) return this.find(slot.goneId, docId)
+    const origin = slot.origins.originOf(docId)
+    return origin && this.find(origin.segmentId, origin.frame)
   }
 
   /** Where the chunk that a stable handle names stands now; undefined when it is nowhere. */
   find(segmentId: string, docId: number): FoundChunk | undefined {
     const position = this.positions.get(this.origins.get(segmentId) ?? segmentId)
-    const segment = position === undefined ? undefined : this.segments[position]
+    const segment = this.segmentAt(position)
     if (position === undefined || segment === undefined) return undefined
     const { origins } = segment.digest
     // The id of a merged segment is in no handle: its chunks keep those that they had.
@@ -71,8 +89,8 @@ export class Readers {
 
   /** Stable handle of a chunk of a segment that stands here. */
   chunkRefOf(position: number, docId: number): string {
-    const segment = this.segments[position]
-    if (segment === undefined) throw new RangeError(`segment ${position} of ${this.size}`)
+    const segment = this.segmentAt(position)
+    if (segment === undefined) throw new RangeError(`segment ${position} cannot be searched`)
     const { ref, digest } = segment
     const origin = digest.origins?.originOf(docId)
     return origin === undefined
@@ -82,7 +100,7 @@ export class Readers {
 
   /** In the order of their commits. */
   get all(): readonly KnownSegment[] {
-    return this.segments
+    return this.slots.filter(isHere)
   }
 
   /** The index of one segment; undefined when it cannot be searched. */
@@ -92,8 +110,7 @@ export class Readers {
 
   /** What a segment holds; undefined when it cannot be searched. */
   digestOf(segmentId: string): SegmentDigest | undefined {
-    const position = this.positions.get(segmentId)
-    return position === undefined ? undefined : this.segments[position]?.digest
+    return this.segmentAt(this.positions.get(segmentId))?.digest
   }
 
   /** Put a segment behind the others: the places of those do not change. */
@@ -111,9 +128,16 @@ export class Readers {
     pause: Pause,
   ): Promise<Readers> {
     const readers = new Readers(this.index, this.vectors, this.origins)
-    for (const segment of this.segments) {
-      const index = this.indexes.get(segment.ref.id)
-      if (index !== undefined && !gone.has(segment.ref.id)) readers.list(segment, index)
+    const stays = this.slots.length - MOST_GONE
+    for (const [position, slot] of this.slots.entries()) {
+      if (!isHere(slot)) {
+        readers.slots.push(position < stays ? undefined : slot)
+        continue
+      }
+      const { id } = slot.ref
+      const index = this.indexes.get(id)
+      if (index !== undefined && !gone.has(id)) readers.list(slot, index)
+      else readers.slots.push({ goneId: id, origins: slot.digest.origins })
     }
     if (merged?.index !== undefined) await readers.add({ ...merged, index: merged.index }, pause)
     for (const id of gone) {
@@ -128,9 +152,14 @@ export class Readers {
   }
 
   private list(segment: KnownSegment, index: CcxiReader): void {
-    this.positions.set(segment.ref.id, this.segments.length)
-    this.segments.push(segment)
+    this.positions.set(segment.ref.id, this.slots.length)
+    this.slots.push(segment)
     this.indexes.set(segment.ref.id, index)
+  }
+
+  private segmentAt(position: number | undefined): KnownSegment | undefined {
+    const slot = position === undefined ? undefined : this.slots[position]
+    return isHere(slot) ? slot : undefined
   }
 
   /**
@@ -167,4 +196,8 @@ export class Readers {
     this.index.hide(segmentId, frames)
     this.vectors.hide(segmentId, frames)
   }
+}
+
+function isHere(slot: KnownSegment | GoneSegment | undefined): slot is KnownSegment {
+  return slot !== undefined && !('goneId' in slot)
 }

@@ -24,7 +24,7 @@ export function hitPointer(hit: SearchHit): EnvelopePointer {
   return { id: resultId(hit), score: hit.score, chunk_ref: hit.chunkRef }
 }
 
-/** Positional address of a chunk: valid while the set of segments stays as it is. */
+/** Positional address of a chunk: valid until the daemon starts again. */
 export function resultId(at: { readonly segmentIndex: number; readonly docId: number }): string {
   return `${at.segmentIndex}:${at.docId}`
 }
@@ -35,7 +35,9 @@ export function fullTokens(hits: readonly SearchHit[]): number {
 }
 
 export const hitSchema = z.object({
-  result_id: z.string().describe('`<segment_index>:<doc_id>`; shifts when segments change.'),
+  result_id: z
+    .string()
+    .describe('`<segment_index>:<doc_id>`; may shift when the daemon starts again.'),
   rank: z.int().describe('1 for the best.'),
   score: z.number().describe('Higher is better; comparable within one answer only.'),
   source_label: z.string(),
