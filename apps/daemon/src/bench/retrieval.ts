@@ -160,7 +160,7 @@ function isBenchMode(mode: string): mode is BenchMode {
 }
 
 function searchOf(mode: BenchMode, corpus: BenchCorpus, embedder: Embedder): RankIds {
-  const idsOf = (hits: readonly DocPlace[]) => hits.flatMap((hit) => corpus.idOf(hit) ?? [])
+  const idsOf = (hits: readonly DocPlace[]) => hits.map((hit) => corpus.idOf(hit) ?? '')
   if (mode === 'dense') {
     return async ({ text, ...query }) => {
       const tenant = tenantOf(query)

@@ -93,7 +93,7 @@ async function indexDocs(docs: readonly CollectionDoc[], keepsWords: boolean) {
     index,
     fused: createFusedSearch({ index, hashes, words: source, graph }),
     idsOf: (hits: readonly { readonly docId: number }[]): readonly string[] =>
-      hits.flatMap(({ docId }) => docs[docId]?.id ?? []),
+      hits.map(({ docId }) => docs[docId]?.id ?? ''),
   }
 }
 

@@ -22,7 +22,7 @@ export const winkEngine = groupedEngine(
       for (let at = docs.length; at < LEAST_DOCS; at++) index.addDoc({ text: '' }, at)
       index.consolidate()
       return {
-        search: (text) => index.search(text, HITS).flatMap(([at]) => docs[Number(at)]?.id ?? []),
+        search: (text) => index.search(text, HITS).map(([at]) => docs[Number(at)]?.id ?? ''),
         bytes: () => Buffer.byteLength(index.exportJSON()),
       }
     }
