@@ -287,6 +287,28 @@ describe('the confirmation of a forgetting', () => {
 })
 
 describe('restore', () => {
+  it.each([
+    ['the older first', [0, 1]],
+    ['the newer first', [1, 0]],
+  ])('leaves one version in force, whichever comes back first: %s', async (_, order) => {
+    const { store, put, reopen } = await open()
+    const receipts: string[] = []
+    await put('other', 'stays')
+    for (const value of ['one', 'two']) {
+      await put('lamp', value)
+      const scope = prefix('lamp')
+      const { receiptId } = await store.forgetting.forget(anna, { scope, reason: 'tidying' })
+      receipts.push(receiptId)
+    }
+    for (const at of order) await store.forgetting.restore(anna, receipts[at] ?? '')
+    for (const one of [store, await reopen()]) {
+      const { rows } = await one.query(anna, { entity: 'lamp' })
+      expect(rows.map(({ fact }) => fact.value)).toEqual(['two'])
+      const past = await one.history(anna, 'lamp', 'k')
+      expect(past.map(({ fact }) => fact.value)).toEqual(['one', 'two'])
+    }
+  })
+
   it('brings everything back within the window, after a restart too', async () => {
     const { store, put, values, history, reopen, clock } = await open()
     await put('a', 'one')

@@ -366,21 +366,37 @@ export function heldBy(projection: FactProjection, places: readonly FactPlace[])
   return { holds: [...holds.values()], facts }
 }
 
-/** Marks that retire restored facts after which another version was stored. */
+/**
+ * Marks that leave one version in force where restored ones come back: those that an ordinary store of
+ * the newest would have left. A restored fact is retired by a version stored after it; a restored newest
+ * version retires the one that took its place meanwhile.
+ */
 function marksForNewer(places: readonly FactPlace[], at: string): JournalRecord[] {
-  return places.flatMap(({ table, row }) => {
+  const restored = new Map<FactTable, Map<number, number[]>>()
+  for (const { table, row } of places) {
+    const chains = restored.get(table) ?? new Map<number, number[]>()
+    restored.set(table, chains)
     const chain = table.chainOfRow(row)
-    const newest = table.newestLive(chain)
-    if (newest === NONE || newest <= row || table.isSuperseded(row, table.size)) return []
-    const line = {
-      op: 'supersede',
-      fact_id: table.ids.id(row),
-      by_fact_id: table.ids.id(newest),
-      superseded_at: at,
-    } as const
-    const key = chainKey(table.tenant, table.entity(row), table.key(row))
-    return [{ key, bytes: encodeFactLine(line) }]
-  })
+    chains.set(chain, [...(chains.get(chain) ?? []), row])
+  }
+  return [...restored].flatMap(([table, chains]) =>
+    [...chains].flatMap(([chain, rows]) => {
+      const inForce = table.newestLive(chain)
+      const newest = Math.max(inForce, ...rows)
+      return [...(inForce === NONE ? [] : [inForce]), ...rows]
+        .filter((row) => row !== newest && !table.isSuperseded(row, table.size))
+        .map((row): JournalRecord => {
+          const line = {
+            op: 'supersede',
+            fact_id: table.ids.id(row),
+            by_fact_id: table.ids.id(newest),
+            superseded_at: at,
+          } as const
+          const key = chainKey(table.tenant, table.entity(row), table.key(row))
+          return { key, bytes: encodeFactLine(line) }
+        })
+    }),
+  )
 }
 
 function isDue(entry: ForgetEntry, now: number): boolean {
