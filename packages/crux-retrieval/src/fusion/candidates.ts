@@ -64,9 +64,15 @@ export class Candidates {
 
   /** Forget all documents, and keep the room. */
   clear(): void {
+    let segment: string | undefined
+    let table: Uint32Array | undefined
     for (let number = 0; number < this.size; number++) {
-      const table = this.tables.get(this.segments[number] ?? '')
-      if (table !== undefined) table[this.docIds[number] ?? 0] = 0
+      const next = this.segments[number] as string // one per candidate, as below
+      if (next !== segment) {
+        segment = next
+        table = this.tables.get(next)
+      }
+      if (table !== undefined) table[this.docIds[number] as number] = 0
     }
     this.size = 0
     this.segments.length = 0

@@ -10,7 +10,7 @@ const LONGEST = 40
 /** Share of the grams of two terms that they have in common from which they count as similar. */
 const LEAST_SIMILARITY = 0.5
 /** Most similar terms given for one. */
-const MOST_SIMILAR = 3
+const MOST_SIMILAR = 2
 /** Grams fall into this many lists by their hash. */
 const LISTS = 1 << 14
 /** Terms read between two looks at the clock. */

@@ -9,10 +9,10 @@ export const TUNED_FUSION: { readonly weights: FusionWeights; readonly settings:
   {
     weights: { bm25: 0.3, graph: 0.35, dense: 0.1, sparse: 0.3 },
     settings: {
-      pool: 80,
-      closeLook: 32,
+      pool: 64,
+      closeLook: 24,
       feedbackDocs: 5,
-      feedbackTerms: 30,
+      feedbackTerms: 26,
       feedbackWeight: 0.6,
       coverage: 0.3,
       contentPairs: 0.25,
