@@ -170,3 +170,25 @@ describe('replaceSegments', () => {
     expect(places(index, 'gamma')).toEqual(['s0:0'])
   })
 })
+
+describe('limits', () => {
+  it('give the first of the same ranking, however many are asked for', () => {
+    const size = fc.integer({ min: 1, max: 40 })
+    const sizes = fc.array(size, { minLength: 40, maxLength: 200 })
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 30, max: 120 }), (lengths, limit) => {
+        const index = createLexicalIndex(hashes)
+        const texts = lengths.map((length) => `alpha beta ${'filler '.repeat(length)}`)
+        index.addSegment('s', ccxi(acme(...texts)))
+        const search = (most: number) =>
+          index.searchNow({ query: 'alpha beta', tenant: 'acme', limit: most })
+        const all = search(1000)
+        expect(all.hits).toHaveLength(lengths.length)
+        expect(search(limit)).toEqual({ ...all, hits: all.hits.slice(0, limit) })
+        // Few enough not to look at how high scores are.
+        expect(search(7).hits).toEqual(all.hits.slice(0, 7))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -3,6 +3,11 @@ import type { ScratchPool } from './scratch-pool.js'
 import { keepsShares, type LengthNorm, type TermList } from './term-list.js'
 import type { TopHits } from './top-hits.js'
 
+/** Hits from which it pays to look first how high they score. */
+const MANY_HITS = 32
+/** Sizes that scores are told apart by. */
+const SIZES = 256
+
 /** Documents that were scored. */
 export interface ScoreCounts {
   /** Documents that hold a term. */
@@ -137,7 +142,8 @@ function gatherAll(
   top: TopHits,
 ): number {
   let candidates = 0
-  let entry = Math.max(0, top.entry)
+  const least = top.limit < MANY_HITS ? 0 : leastOfBest(scores, from, to, top.limit)
+  let entry = Math.max(least, top.entry)
   for (let doc = from; doc < to; doc++) {
     const bits = (halves[doc * 2] as number) | (halves[doc * 2 + 1] as number)
     candidates += (bits | -bits) >>> 31
@@ -145,11 +151,37 @@ function gatherAll(
     // Documents come by ascending number, so that an equal score cannot displace an earlier one.
     if (score > entry) {
       top.offer(doc, score)
-      entry = Math.max(0, top.entry)
+      entry = Math.max(least, top.entry)
     }
   }
   scores.fill(0, from, to)
   return candidates
+}
+
+/**
+ * A score that all of the best `limit` documents exceed, not far below the last of them: found by
+ * counting scores by size. Most documents then need not be offered, which costs far more than counting.
+ */
+function leastOfBest(scores: Float64Array, from: number, to: number, limit: number): number {
+  let most = 0
+  for (let doc = from; doc < to; doc++) {
+    const score = scores[doc] as number
+    if (score > most) most = score
+  }
+  if (most === 0) return 0
+  const counts = new Uint32Array(SIZES + 1)
+  const scale = SIZES / most
+  for (let doc = from; doc < to; doc++) {
+    const size = ((scores[doc] as number) * scale) | 0
+    counts[size] = (counts[size] as number) + 1
+  }
+  let found = 0
+  for (let size = SIZES; size > 0; size--) {
+    found += counts[size] as number
+    // A little less, since the division may round up.
+    if (found >= limit) return (size / scale) * (1 - 1e-9)
+  }
+  return 0
 }
 
 function gatherAbove(

@@ -12,7 +12,7 @@ export class TopHits {
   entry: number
 
   /** @param limit - Most documents kept; integer >= 0. */
-  constructor(private readonly limit: number) {
+  constructor(readonly limit: number) {
     this.scores = new Float64Array(limit)
     this.docs = new Uint32Array(limit)
     this.entry = limit === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
