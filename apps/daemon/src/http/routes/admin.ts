@@ -29,12 +29,7 @@ export function adminRoutes({
       summary: 'Build missing index files of committed segments again, or all of them.',
       access: ['admin:write'],
       isLong: true,
-      query: z.object({
-        all: z
-          .enum(['true', 'false'])
-          .default('false')
-          .describe('Whether usable ones are built again too, as by a newer analyser.'),
-      }),
+      query: allQuery('Whether usable ones are built again too, as by a newer analyser.'),
       replies: {
         200: {
           description: 'How many were built.',
@@ -82,12 +77,9 @@ export function adminRoutes({
       summary: 'Embed stored chunks that have no vector, with the configured embedder.',
       access: ['admin:write'],
       isLong: true,
-      query: z.object({
-        all: z
-          .enum(['true', 'false'])
-          .default('false')
-          .describe('Whether chunks whose vectors are of another embedder are embedded again too.'),
-      }),
+      query: allQuery(
+        'Whether chunks whose vectors are of another embedder are embedded again too.',
+      ),
       replies: {
         200: {
           description: 'How many chunks got a vector, and how many segments changed.',
@@ -118,4 +110,9 @@ export function adminRoutes({
       },
     }),
   ]
+}
+
+/** The switch `all` of a route that otherwise does only what is missing. */
+function allQuery(description: string) {
+  return z.object({ all: z.enum(['true', 'false']).default('false').describe(description) })
 }
