@@ -42,6 +42,12 @@ const MERGE_SLICE_MS = 2
 /** After so many ingests in a row that went first, the next one waits, so that merges come to an end. */
 const MOST_YIELDS = 3
 
+/** What one merge did: segments it took the place of, and removals it left out. */
+interface MergeDone {
+  readonly segments: number
+  readonly forgotten: number
+}
+
 /** Merges segments, on request and in the background. */
 export class Merger {
   /** Ends the merge that runs in the background. */
@@ -57,7 +63,8 @@ export class Merger {
   constructor(private readonly options: MergerOptions) {}
 
   /**
-   * Merge what {@link planFullMerge} finds; what runs in the background stops meanwhile.
+   * Merge what {@link planFullMerge} finds, again when removals were left out, as what is then smaller may
+   * fit with others; what runs in the background stops meanwhile.
    *
    * @throws {CruxError} `DOCUMENT_STORE_CLOSED`, and what the segment store throws. @throws An abort's reason.
    */
@@ -69,13 +76,18 @@ export class Merger {
     this.requests++
     this.running?.abort(new Error('a full merge was asked for'))
     try {
-      const groups = await commits.run(async () => planFullMerge(this.candidates(), policy))
-      const of = groups.reduce((sum, group) => sum + group.length, 0)
       let merged = 0
-      for (const group of groups) {
-        options.signal?.throwIfAborted()
-        merged += await commits.run(() => this.merge(group, options.signal))
-        options.onProgress?.({ segments: merged, of })
+      for (let isSmaller = true; isSmaller; ) {
+        isSmaller = false
+        const groups = await commits.run(async () => planFullMerge(this.candidates(), policy))
+        const of = groups.reduce((sum, group) => sum + group.length, merged)
+        for (const group of groups) {
+          options.signal?.throwIfAborted()
+          const done = await commits.run(() => this.merge(group, options.signal))
+          merged += done.segments
+          isSmaller ||= done.forgotten > 0
+          options.onProgress?.({ segments: merged, of })
+        }
       }
       return { merged, segments: set.segments }
     } finally {
@@ -135,23 +147,23 @@ export class Merger {
     }
   }
 
-  /** @returns how many segments were merged. */
-  private async merge(group: MergeGroup, signal: AbortSignal | undefined): Promise<number> {
+  private async merge(group: MergeGroup, signal: AbortSignal | undefined): Promise<MergeDone> {
     if (this.isClosed) throw storeClosed()
     const { segments, set, hashes } = this.options
     const pause = createPauser({ sliceMs: MERGE_SLICE_MS, signal })
     const gone = new Set(group)
     const merging = [...set.all].filter(({ ref }) => gone.has(ref.id))
     // Another full merge that was asked for at the same time may have taken some.
-    if (merging.length < gone.size) return 0
+    if (merging.length < gone.size) return { segments: 0, forgotten: 0 }
     const refs = merging.map(({ ref }) => ref)
     const collected = await this.collect(merging, signal)
     const swapPause = createPauser({ sliceMs: MERGE_SLICE_MS })
     const { kept, ranges, places, forgotten } = collected
+    const done = { segments: refs.length, forgotten: forgotten.length }
     if (kept.length === 0) {
       await segments.replace(refs)
       await set.replace(gone, undefined, forgotten, swapPause)
-      return refs.length
+      return done
     }
     const occurredAt = toStoredTime(this.options.clock.now())
     const vectors = await carryVectors(places, (id) => set.vectorsOf(id), pause)
@@ -172,7 +184,7 @@ export class Merger {
       },
       ...(signal === undefined ? {} : { signal }),
     })
-    return refs.length
+    return done
   }
 
   private async collect(

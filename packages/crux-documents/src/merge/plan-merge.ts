@@ -68,7 +68,7 @@ export function planMerge(
 
 /**
  * Merges after which as few segments are left as the bounds allow, and nothing in them is dead. Planning
- * again after them gives none.
+ * again after them gives none, unless they left out removals, which count as live here.
  *
  * @param candidates - In the order of their commits.
  */
