@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { type McpServer, type Services, startMcpServer, tools } from 'crux-mcp'
 import { loadHashes } from 'crux-segment'
+import { createIntentStore } from 'crux-session'
 import { openDataDirectory } from 'crux-storage'
 import { ANONYMOUS, type Clock, CruxError, messageOf } from 'crux-types'
 import { openBackup, removeStaleStages } from './backup/backup.js'
@@ -92,6 +93,7 @@ async function start(
   }
   const services: Services = {
     clock,
+    intents: createIntentStore({ clock }),
     get facts() {
       return opened().facts
     },

@@ -1,7 +1,7 @@
 import type { DocumentStore } from 'crux-documents'
 import type { FactStore, Substrate } from 'crux-memory'
 import type { SemanticProfile } from 'crux-retrieval'
-import type { SessionStore } from 'crux-session'
+import type { IntentStore, SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
 import type { Features } from './features.js'
 import type { BudgetLimits } from './result/token-budget.js'
@@ -11,6 +11,8 @@ export interface Services {
   readonly facts: FactStore
   readonly documents: DocumentStore
   readonly sessions: SessionStore
+  /** What callers said they are here for. */
+  readonly intents: IntentStore
   readonly substrate: Substrate
   readonly clock: Clock
   /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none or it is not known yet. */

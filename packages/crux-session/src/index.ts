@@ -1,5 +1,13 @@
 export type { SessionErrorCode } from './errors.js'
 export {
+  createIntentStore,
+  INTENT_TTL_SECONDS,
+  type IntentStore,
+  MAX_INTENTS,
+  passportOf,
+} from './intents/intent-store.js'
+export { INTENTS, type Intent, intentBias, isIntent } from './intents/intent-table.js'
+export {
   MAX_SESSION_STATE_BYTES,
   openSessionStore,
   type SessionStoreOptions,

@@ -1,7 +1,7 @@
 import { openDocumentStore } from 'crux-documents'
 import { openFactStore, openSubstrate } from 'crux-memory'
 import { loadHashes } from 'crux-segment'
-import { openSessionStore } from 'crux-session'
+import { createIntentStore, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { agentCaller, ManualClock } from 'crux-types'
 import fc from 'fast-check'
@@ -53,7 +53,14 @@ async function openFixture(
   })
   const dependencies: HttpDependencies = {
     config,
-    services: { facts, sessions, substrate, documents, clock },
+    services: {
+      facts,
+      sessions,
+      intents: createIntentStore({ clock }),
+      substrate,
+      documents,
+      clock,
+    },
     isReady: () => true,
     health: createHealth({
       isOpen: () => true,

@@ -4,7 +4,7 @@ import { openDocumentStore } from 'crux-documents'
 import { DEFAULT_FEATURES, parseAgentTokens, startMcpServer } from 'crux-mcp'
 import { openFactStore, openSubstrate } from 'crux-memory'
 import { loadHashes } from 'crux-segment'
-import { openSessionStore } from 'crux-session'
+import { createIntentStore, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { ANONYMOUS, systemClock } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -281,6 +281,7 @@ async function startReal(): Promise<string> {
     services: {
       facts,
       sessions: await openSessionStore({ journal, clock }),
+      intents: createIntentStore({ clock }),
       substrate: await openSubstrate({ journal, clock, facts, hashes: await loadHashes() }),
       documents: await openDocumentStore({
         segments: await createMemorySegmentStore(),

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { type DocumentStoreOptions, openDocumentStore } from 'crux-documents'
 import { openFactStore, openSubstrate } from 'crux-memory'
 import { loadHashes } from 'crux-segment'
-import { openSessionStore } from 'crux-session'
+import { createIntentStore, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
 import { ANONYMOUS, ManualClock } from 'crux-types'
 import { DEFAULT_FEATURES } from '../features.js'
@@ -96,6 +96,7 @@ export async function startTestServer(
       ...documentOptions,
     }),
     sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
+    intents: createIntentStore({ clock }),
     substrate: await openSubstrate({
       journal: createMemoryJournal(),
       clock,
