@@ -39,7 +39,8 @@ const PARENTS = ['packages', 'apps', 'tooling']
 
 // What `.gitignore` names, and what holds no text of ours.
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git', '.turbo', '.cache', 'coverage'])
-const SKIPPED_FILES = new Set(['pnpm-lock.yaml'])
+// In a linked worktree `.git` is a file that holds a path of this machine.
+const SKIPPED_FILES = new Set(['pnpm-lock.yaml', '.git'])
 const TEXT_EXTENSIONS = new Set(
   '.ts .mts .js .mjs .json .jsonc .md .yaml .yml .env .sh .txt .html .css .svg'.split(' '),
 )
