@@ -1,7 +1,7 @@
 export type { McpErrorCode } from './errors.js'
 export { DEFAULT_FEATURES, type Features } from './features.js'
 export {
-  createAuthenticator,
+  hashToken,
   parseAgentTenants,
   parseAgentTokens,
   type TenantBinding,

@@ -43,6 +43,7 @@ describe('gates', () => {
         expect(reply.json).toEqual({
           error: 'unauthorized',
           hint: 'set Authorization: Bearer <CRUX_AGENT_TOKEN>',
+          fix: expect.stringContaining('corecruxctl start --agent <client>'),
         })
       }
     }

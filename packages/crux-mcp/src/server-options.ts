@@ -50,10 +50,15 @@ export interface McpServerOptions {
   readonly services: Services
   /** The product's version, for `serverInfo`. */
   readonly version: string
-  /** Empty: anonymous callers are served. */
-  readonly agents: readonly AgentCredential[]
-  /** Caller of requests without a token, when `agents` is empty. */
+  /**
+   * The agents that are registered now; asked on each request, so give the same array until they
+   * change. Empty: anonymous callers are served.
+   */
+  readonly agents: () => readonly AgentCredential[]
+  /** Caller of requests without a token, where they are served. */
   readonly anonymous: Caller
+  /** Serve requests of this machine that carry no token also while agents are registered; default false. */
+  readonly allowAnonymous?: boolean
   /** Values of `Host` that are served besides loopback names and the bound address. */
   readonly allowedHosts: readonly string[]
   /** Values of `Origin` that are served besides loopback ones. */

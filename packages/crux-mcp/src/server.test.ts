@@ -313,7 +313,7 @@ describe('startMcpServer', () => {
       port: open.port,
       services: open.services,
       version: '1.2.3',
-      agents: [],
+      agents: () => [],
       anonymous: ANONYMOUS,
       allowedHosts: [],
       allowedOrigins: [],

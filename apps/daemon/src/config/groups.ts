@@ -53,7 +53,7 @@ export const GROUPS: readonly {
       'maxTokenBudget',
     ],
   },
-  { title: 'Agents', settings: ['agentToken', 'agentTokens', 'agentTenants'] },
+  { title: 'Agents', settings: ['agentToken', 'agentTokens', 'mcpAllowAnonymous', 'agentTenants'] },
   {
     title: 'Facts',
     settings: [

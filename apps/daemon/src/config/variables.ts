@@ -284,6 +284,13 @@ export const VARIABLES = {
     meaning:
       'Agents that may call MCP, as name:token pairs between commas; a token is 32 to 256 letters, digits or . _ ~ -. Wins over CRUX_AGENT_TOKEN. With neither, anybody who reaches the port may call.',
   }),
+  mcpAllowAnonymous: flag({
+    name: 'CORECRUXD_MCP_ALLOW_ANONYMOUS',
+    yaml: 'agents.allow_anonymous',
+    fallback: false,
+    meaning:
+      'Go on serving callers of this machine that send no token, as anonymous, although agents have tokens. A wrong token is refused all the same, and so is whoever comes from another machine or through a proxy that says so.',
+  }),
   agentTenants: list({
     name: 'CORECRUXD_AGENT_TENANTS',
     yaml: 'agents.tenants',

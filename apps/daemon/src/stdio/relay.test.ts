@@ -275,6 +275,7 @@ async function startReal(): Promise<string> {
   const clock = systemClock
   const journal = createMemoryJournal()
   const facts = await openFactStore({ journal, clock })
+  const agents = parseAgentTokens('t'.repeat(32), undefined)
   const server = await startMcpServer({
     host: '127.0.0.1',
     port: 0,
@@ -291,7 +292,7 @@ async function startReal(): Promise<string> {
       clock,
     },
     version: '0.1.0',
-    agents: parseAgentTokens('t'.repeat(32), undefined),
+    agents: () => agents,
     anonymous: ANONYMOUS,
     allowedHosts: [],
     allowedOrigins: [],

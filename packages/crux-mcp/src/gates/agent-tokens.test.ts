@@ -1,6 +1,5 @@
-import { ANONYMOUS } from 'crux-types'
 import { describe, expect, it } from 'vitest'
-import { createAuthenticator, parseAgentTenants, parseAgentTokens } from './agent-tokens.js'
+import { parseAgentTenants, parseAgentTokens } from './agent-tokens.js'
 
 const A = 'a'.repeat(32)
 const B = `${'b'.repeat(40)}._~-`
@@ -65,23 +64,6 @@ describe('parseAgentTenants', () => {
 
   it.each(['a', 'a:', ':x', 'a:*', 'a:x|', 'a:x,a:y', 'a:has space'])('refuses %s', (text) => {
     expect(attempt(() => parseAgentTenants(text))).toMatchObject({ code: 'AGENT_TENANTS_INVALID' })
-  })
-})
-
-describe('createAuthenticator', () => {
-  it('serves everybody as anonymous while nobody is registered', () => {
-    const check = createAuthenticator([], ANONYMOUS)
-    expect(check(undefined)).toBe(ANONYMOUS)
-    expect(check('Bearer whatever')).toBe(ANONYMOUS)
-  })
-
-  it('tells agents apart by token and lets nobody else in', () => {
-    const check = createAuthenticator(parseAgentTokens(undefined, `one:${A},two:${B}`), ANONYMOUS)
-    expect(check(`Bearer ${A}`)?.agent).toBe('one')
-    expect(check(`Bearer ${B}`)?.agent).toBe('two')
-    for (const header of [undefined, '', A, `bearer ${A}`, `Bearer  ${A}`, `Bearer ${A}x`]) {
-      expect(check(header)).toBeUndefined()
-    }
   })
 })
 

@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
 import { blake3 } from '@noble/hashes/blake3.js'
-import { agentCaller, type Caller, CruxError, isTenant } from 'crux-types'
+import { agentCaller, CruxError, isTenant } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import type { AgentCredential } from '../server-options.js'
 
@@ -81,31 +80,9 @@ export function parseAgentTenants(text: string | undefined): Map<string, TenantB
   return bindings
 }
 
-/**
- * Build the check of the Authorization header.
- *
- * @param agents - Registered agents; empty lets everybody in as `anonymous`.
- * @returns A function from the header to who asks; undefined when it proves nothing.
- */
-export function createAuthenticator(
-  agents: readonly AgentCredential[],
-  anonymous: Caller,
-): (authorization: string | undefined) => Caller | undefined {
-  if (agents.length === 0) return () => anonymous
-  const known = agents.map(({ tokenHash, caller }) => ({
-    hash: Buffer.from(tokenHash, 'hex'),
-    caller,
-  }))
-  return (authorization) => {
-    if (authorization === undefined || !authorization.startsWith('Bearer ')) return undefined
-    const presented = hashToken(authorization.slice('Bearer '.length))
-    let found: Caller | undefined
-    // Every hash is compared, and each in constant time, so that timing tells nothing about tokens.
-    for (const { hash, caller } of known) {
-      if (timingSafeEqual(hash, presented)) found = caller
-    }
-    return found
-  }
+/** BLAKE3-256 of a token, which is all that is kept of it. */
+export function hashToken(token: string): Buffer {
+  return Buffer.from(blake3(Buffer.from(token)))
 }
 
 function parseList(
@@ -138,10 +115,6 @@ function invalidToken(variable: string, item: number, expected: string): CruxErr
     `${variable} item ${item} is malformed; expected ${expected}`,
     { data: { item } },
   )
-}
-
-function hashToken(token: string): Buffer {
-  return Buffer.from(blake3(Buffer.from(token)))
 }
 
 function isBlank(text: string | undefined): text is undefined | '' {

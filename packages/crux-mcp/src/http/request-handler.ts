@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Caller, hasCode, uuidHex } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
-import { createAuthenticator } from '../gates/agent-tokens.js'
+import { createAuthenticator } from '../gates/authenticate.js'
 import { createIngressGuard } from '../gates/ingress-guard.js'
 import { INVALID_SESSION_ID_BODY, readSessionId } from '../gates/session-id.js'
 import { type ParsedJson, parseJson } from '../json/parse-json.js'
@@ -34,7 +34,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
     allowedHosts: options.allowedHosts,
     allowedOrigins: options.allowedOrigins,
   })
-  const authenticate = createAuthenticator(options.agents, options.anonymous)
+  const authenticate = createAuthenticator(options)
   const dispatch = createDispatch({ ...options, tools })
   const streams = new EventStreams(options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
   const discoveryText = JSON.stringify(discovery(options.version))
@@ -47,7 +47,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
       response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
       return refuse(response, 503, 'not_ready', 'the daemon is starting; ask again shortly')
     }
-    const { host, origin, authorization } = request.headers
+    const { host, origin } = request.headers
     const refusal = guard.checkSource({ host, origin })
     if (refusal !== undefined) {
       return refuse(response, refusal.status, refusal.error, refusal.hint)
@@ -57,7 +57,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
       response.setHeader('Allow', 'GET, POST')
       return end(response, 405)
     }
-    const caller = authenticate(authorization)
+    const caller = authenticate(request)
     if (caller === undefined) return sendJson(response, 401, UNAUTHORIZED_BODY)
     const sessionId = readSessionId(request)
     if (sessionId === null) return sendJson(response, 400, INVALID_SESSION_ID_BODY)
@@ -146,6 +146,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
 const UNAUTHORIZED_BODY = JSON.stringify({
   error: 'unauthorized',
   hint: 'set Authorization: Bearer <CRUX_AGENT_TOKEN>',
+  fix: 'run `corecruxctl start --agent <client>` on the machine of the daemon: it makes a token and writes it into the configuration of that client',
 })
 
 function parseErrorResponse(why: string): string {

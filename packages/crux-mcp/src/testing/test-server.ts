@@ -7,7 +7,7 @@ import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'cru
 import { ANONYMOUS, ManualClock } from 'crux-types'
 import { DEFAULT_FEATURES } from '../features.js'
 import { startMcpServer } from '../server.js'
-import type { McpServer, McpServerOptions } from '../server-options.js'
+import type { AgentCredential, McpServer, McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
 
 /** 2026-03-01T12:00:00Z */
@@ -79,9 +79,14 @@ export interface CallResult {
   readonly result: RpcResult
 }
 
+/** What a test sets; agents that never change may be given as they are. */
+export type TestServerOptions = Partial<Omit<McpServerOptions, 'agents'>> & {
+  readonly agents?: readonly AgentCredential[] | McpServerOptions['agents']
+}
+
 /** Start a listener on a free port; close it at the end of the test. */
 export async function startTestServer(
-  overrides: Partial<McpServerOptions> = {},
+  { agents = [], ...overrides }: TestServerOptions = {},
   documentOptions: Partial<DocumentStoreOptions> = {},
 ): Promise<TestServer> {
   const clock = new ManualClock(TEST_NOW)
@@ -115,7 +120,7 @@ export async function startTestServer(
     port: 0,
     services,
     version: '1.2.3',
-    agents: [],
+    agents: typeof agents === 'function' ? agents : () => agents,
     anonymous: ANONYMOUS,
     allowedHosts: [],
     allowedOrigins: [],

@@ -1,0 +1,79 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Caller } from 'crux-types'
+import type { AgentCredential, McpServerOptions } from '../server-options.js'
+import { hashToken } from './agent-tokens.js'
+import { isLoopbackHost } from './loopback.js'
+
+/** What of a request says who sends it; a request of `node:http` is one. */
+export interface CallerEvidence {
+  readonly headers: {
+    readonly authorization?: string | undefined
+    readonly forwarded?: string | undefined
+    readonly 'x-forwarded-for'?: string | readonly string[] | undefined
+  }
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+/**
+ * Build the check of who sends a request.
+ *
+ * While no agent is registered, everybody is served as anonymous. The guard of the bind judged the
+ * agents that were there at the start, so a list that becomes empty later opens nothing to other
+ * machines.
+ *
+ * @param options.agents - Asked on each request; the same array as before costs nothing.
+ * @param options.allowAnonymous - Serve callers of this machine that send no token although agents are registered.
+ * @returns A function from a request to who sends it; undefined when nothing proves it.
+ */
+export function createAuthenticator({
+  agents,
+  anonymous,
+  allowAnonymous = false,
+}: Pick<McpServerOptions, 'agents' | 'anonymous' | 'allowAnonymous'>): (
+  evidence: CallerEvidence,
+) => Caller | undefined {
+  const startedOpen = agents().length === 0
+  const find = createTokenTable(agents)
+  return (evidence) => {
+    if (agents().length === 0) {
+      return startedOpen || isLocal(evidence) ? anonymous : undefined
+    }
+    const { authorization } = evidence.headers
+    if (authorization === undefined) {
+      return allowAnonymous && isLocal(evidence) ? anonymous : undefined
+    }
+    return authorization.startsWith(SCHEME) ? find(authorization.slice(SCHEME.length)) : undefined
+  }
+}
+
+const SCHEME = 'Bearer '
+
+/** True for a peer on this machine that passes on nobody else's request. */
+function isLocal({ headers, socket }: CallerEvidence): boolean {
+  const isDirect = headers.forwarded === undefined && headers['x-forwarded-for'] === undefined
+  return isDirect && socket.remoteAddress !== undefined && isLoopbackHost(socket.remoteAddress)
+}
+
+function createTokenTable(
+  agents: () => readonly AgentCredential[],
+): (token: string) => Caller | undefined {
+  let source: readonly AgentCredential[] = []
+  let table: readonly { readonly hash: Buffer; readonly caller: Caller }[] = []
+  return (token) => {
+    const registered = agents()
+    if (registered !== source) {
+      source = registered
+      table = registered.map(({ tokenHash, caller }) => ({
+        hash: Buffer.from(tokenHash, 'hex'),
+        caller,
+      }))
+    }
+    const presented = hashToken(token)
+    let found: Caller | undefined
+    // Every hash is compared, and each in constant time, so that timing tells nothing about tokens.
+    for (const { hash, caller } of table) {
+      if (timingSafeEqual(hash, presented)) found = caller
+    }
+    return found
+  }
+}
