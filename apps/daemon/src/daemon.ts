@@ -168,6 +168,7 @@ async function start(
         isReady,
         log,
         metrics: metrics.mcp,
+        toolSurface: () => config.toolSurface,
         budgets: {
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,

@@ -15,6 +15,8 @@ export {
 } from './gates/ingress-guard.js'
 export { isLoopbackHost } from './gates/loopback.js'
 export { parseJsonBytes } from './json/parse-json.js'
+export type { ListedTool } from './listing/listed-tool.js'
+export { parseSurfaceMode, type SurfaceMode } from './listing/surface-mode.js'
 export {
   CAPABILITY_DENIED,
   INTERNAL_ERROR,
@@ -44,7 +46,6 @@ export {
   type Tool,
   type ToolFacts,
 } from './tools/define-tool.js'
-export { listedTool } from './tools/list-tools.js'
 export { tools } from './tools/registry.js'
 export { resultId } from './tools/retrieval/search-hits.js'
 export {

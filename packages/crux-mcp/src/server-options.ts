@@ -4,6 +4,7 @@ import type { SemanticProfile } from 'crux-retrieval'
 import type { IntentStore, SessionStore } from 'crux-session'
 import type { Caller, Clock } from 'crux-types'
 import type { Features } from './features.js'
+import type { SurfaceMode } from './listing/surface-mode.js'
 import type { BudgetLimits } from './result/token-budget.js'
 
 /** What tools work on. A tool asks for its part with `Pick<Services, …>`. */
@@ -70,6 +71,8 @@ export interface McpServerOptions {
   readonly log: McpLog
   readonly metrics?: McpMetrics
   readonly features: Features
+  /** How much of the catalogue `tools/list` shows, asked for at each list; all of it when absent. */
+  readonly toolSurface?: () => SurfaceMode
   /** What the operator says about token budgets; nothing when absent. */
   readonly budgets?: BudgetLimits
   /** How long one tool call may take, in milliseconds; default 30,000. */

@@ -53,7 +53,10 @@ export const GROUPS: readonly {
       'maxTokenBudget',
     ],
   },
-  { title: 'Agents', settings: ['agentToken', 'agentTokens', 'mcpAllowAnonymous', 'agentTenants'] },
+  {
+    title: 'Agents',
+    settings: ['agentToken', 'agentTokens', 'mcpAllowAnonymous', 'agentTenants', 'toolSurface'],
+  },
   {
     title: 'Facts',
     settings: [

@@ -190,6 +190,28 @@ export function choice<const Word extends string>(
   })
 }
 
+/** Like {@link choice}, but text that is none of the words means the default, with a warning. */
+export function lenientChoice<const Word extends string>(
+  facts: VariableFacts & { words: readonly Word[]; fallback: Word },
+): Variable<Word> {
+  const { words, fallback } = facts
+  const find = (raw: string): Word | undefined => {
+    const given = raw.trim().toLowerCase()
+    return words.find((word) => word === given)
+  }
+  return variable<Word>({
+    takesEmpty: true,
+    ...facts,
+    schema: z.string().transform((raw) => find(raw) ?? fallback),
+    expected: `one of ${words.join(', ')}`,
+    fallbackText: fallback,
+    doubt: (raw) =>
+      raw.trim() === '' || find(raw) !== undefined
+        ? undefined
+        : `is none of ${words.join(', ')}, so it counts as ${fallback}`,
+  })
+}
+
 /** Like {@link choice}, with a default that depends on other settings. */
 export function optionalChoice<const Word extends string>(
   facts: VariableFacts & {

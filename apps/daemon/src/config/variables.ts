@@ -5,6 +5,7 @@ import {
   clampedInteger,
   flag,
   integer,
+  lenientChoice,
   list,
   optIn,
   optionalChoice,
@@ -299,6 +300,14 @@ export const VARIABLES = {
     accepts: (item) => /^[^:|]+:[^|]+(\|[^|]+)*$/.test(item),
     meaning:
       'Tenants of agents, as name:home|further|…: facts and sessions live in the home tenant, documents of it and the further ones can be read; * is every tenant. An agent that is not named has the home default and reads every tenant.',
+  }),
+  toolSurface: lenientChoice({
+    name: 'CORECRUXD_TOOL_SURFACE',
+    yaml: 'agents.tool_surface',
+    words: ['full', 'minimal', 'dynamic'],
+    fallback: 'full',
+    meaning:
+      'How many tools MCP lists. full: all; minimal: a core of 16; dynamic: the core and up to 12 that fit what the agent declared or did last. Tools that are not listed can be called all the same, and a client may ask for less.',
   }),
 
   factPersistence: flag({

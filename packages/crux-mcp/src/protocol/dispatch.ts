@@ -1,8 +1,10 @@
 import type { Caller } from 'crux-types'
 import { refusedToReaders } from '../gates/read-only.js'
+import { createToolLister } from '../listing/list-tools.js'
+import type { SurfaceMode } from '../listing/surface-mode.js'
+import type { McpServerOptions } from '../server-options.js'
 import { createToolCaller, type ToolHost } from '../tools/call-tool.js'
 import { readOnlyRefusal } from '../tools/error-map.js'
-import { listTools } from '../tools/list-tools.js'
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from './codes.js'
 import { handshake } from './handshake.js'
 import { errorResponse, type JsonRpcRequest, resultResponse } from './json-rpc.js'
@@ -10,20 +12,27 @@ import { errorResponse, type JsonRpcRequest, resultResponse } from './json-rpc.j
 /** Answers one request that has an id; resolves to the JSON text of the response, never rejects. */
 export type Dispatch = (
   request: JsonRpcRequest,
-  from: { readonly caller: Caller; readonly hasLoneSurrogate: boolean },
+  from: {
+    readonly caller: Caller
+    readonly hasLoneSurrogate: boolean
+    /** How much of the catalogue the client wants to see; it only narrows. */
+    readonly surface?: SurfaceMode | undefined
+  },
 ) => string | Promise<string>
 
 /**
  * Build the answer to the four methods of the protocol that exist here.
  *
- * What does not change between calls, the handshake and the list of tools, is written once.
+ * What does not change between calls, the handshake and lists of tools, is written once.
  */
-export function createDispatch(host: ToolHost & { readonly version: string }): Dispatch {
+export function createDispatch(
+  host: ToolHost & Pick<McpServerOptions, 'version' | 'toolSurface'>,
+): Dispatch {
   const handshakeText = JSON.stringify(handshake(host.version))
-  const listText = listTools(host.tools)
+  const listTools = createToolLister({ tools: host.tools, surface: host.toolSurface })
   const callTool = createToolCaller(host)
 
-  return ({ id, method, params }, { caller, hasLoneSurrogate }) => {
+  return ({ id, method, params }, { caller, hasLoneSurrogate, surface }) => {
     const name = typeof params.name === 'string' ? params.name : undefined
     const refused = caller.readOnly ? refusedToReaders(method, name) : undefined
     if (refused !== undefined) {
@@ -35,8 +44,12 @@ export function createDispatch(host: ToolHost & { readonly version: string }): D
         return resultResponse(id, handshakeText)
       case 'notifications/initialized':
         return resultResponse(id, 'null')
-      case 'tools/list':
-        return resultResponse(id, listText)
+      case 'tools/list': {
+        const listing = listTools({ caller, surface })
+        return listing instanceof Promise
+          ? listing.then(({ text }) => resultResponse(id, text))
+          : resultResponse(id, listing.text)
+      }
       case 'tools/call': {
         if (name === undefined) {
           return errorResponse(id, INVALID_PARAMS, 'tools/call requires a "name" parameter')

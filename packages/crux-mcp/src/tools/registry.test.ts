@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseCatalogue } from '../listing/base-catalogue.js'
+import { listableTool, listedTool } from '../listing/listed-tool.js'
 import { startTestServer, type TestServer } from '../testing/test-server.js'
-import { listedTool } from './list-tools.js'
 import { tools } from './registry.js'
 
 let server: TestServer
@@ -21,7 +22,8 @@ const CRC_TOOLS = {
 describe('the registry', () => {
   it('lists exactly the tools that work, and the running server exactly these', async () => {
     const { result } = await server.rpc('tools/list')
-    expect(result).toEqual({ tools: JSON.parse(JSON.stringify(tools.map(listedTool))) })
+    const listed = baseCatalogue(tools).map((tool) => listedTool(tool))
+    expect(result).toEqual({ tools: JSON.parse(JSON.stringify(listed)) })
     expect(tools.map(({ name }) => name)).toEqual([
       'reuse_check',
       'engram_resolve',
@@ -125,7 +127,7 @@ describe('the registry', () => {
 
   it('advertises the envelope on the tools that have one, and an output schema on none (MCP-11.12-output-docs-guard)', () => {
     for (const tool of tools) {
-      const listed = listedTool(tool)
+      const listed = listedTool(listableTool(tool))
       expect(listed).not.toHaveProperty('outputSchema')
       const kind = CRC_TOOLS[tool.name as keyof typeof CRC_TOOLS]
       if (kind === undefined) expect(listed).not.toHaveProperty('x-crux-output-schema')
@@ -154,7 +156,7 @@ describe('the registry', () => {
   it.each(tools.map((tool) => [tool.name, tool] as const))(
     'shows %s as its snapshot does',
     async (name, tool) => {
-      const text = `${JSON.stringify(listedTool(tool), null, 2)}\n`
+      const text = `${JSON.stringify(listedTool(listableTool(tool)), null, 2)}\n`
       await expect(text).toMatchFileSnapshot(`./${tool.plane}/__snapshots__/${name}.json`)
     },
   )

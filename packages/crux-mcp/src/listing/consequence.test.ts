@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { documentedCatalogue } from '../testing/documented-catalogue.js'
 import { consequenceOf } from './consequence.js'
 
 const MEMORY_READ = {
@@ -12,6 +13,12 @@ const MEMORY_READ = {
 }
 
 describe('consequenceOf', () => {
+  it('tells of every tool of the catalogue what is documented (MCP-11.8-meta-consequence)', () => {
+    for (const { name, consequence } of documentedCatalogue()) {
+      expect(consequenceOf(name), name).toEqual({ schema: MEMORY_READ.schema, ...consequence })
+    }
+  })
+
   it('tells reads of memory from writes and deletions', () => {
     expect(consequenceOf('query_facts')).toEqual(MEMORY_READ)
     expect(consequenceOf('store_fact')).toEqual({
