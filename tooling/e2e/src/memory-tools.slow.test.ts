@@ -61,6 +61,7 @@ describe('every tool that is listed, through the SDK client', () => {
     await useArtefacts(on)
     await useDocuments(on)
     await useSessions(on)
+    await useIdentity(on)
     await useKnowledge(on)
     await useForgetting(on)
     await on.end()
@@ -297,6 +298,10 @@ async function useSessions(on: ToolSession): Promise<void> {
   await on.call('save_session', { ...id, state: { step: 3 } })
   expect((await on.call('get_session', id)).structured).toMatchObject({ state: { step: 3 } })
   expect((await on.call('list_sessions')).text).toContain('plan')
+}
+
+async function useIdentity(on: ToolSession): Promise<void> {
+  expect((await on.call('get_agent_identity')).text).toBe('anna')
 }
 
 async function useKnowledge(on: ToolSession): Promise<void> {

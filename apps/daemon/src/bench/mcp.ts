@@ -17,7 +17,8 @@ export interface McpBenchOptions {
 /** One line of the MCP bench. */
 export interface McpBenchResult {
   readonly tool: string
-  readonly top_k: number
+  /** Of the tools that take one. */
+  readonly top_k?: number
   /** Calls answered a second, over 64 connections that are kept. */
   readonly per_s: number
   /** The same of a hono server that returns as many bytes and does nothing else. */
@@ -33,9 +34,16 @@ const CONNECTIONS = 64
 const PAIRS = 5
 const WARM_UP_MS = 1_000
 const MEASURE_MS = 2_000
-const TOP_KS = [1, 10]
 // Held by every tenth fact, so that there is something to rank and something to leave out.
 const QUERY = 'status'
+const CALLS: readonly {
+  readonly tool: string
+  readonly args: { top_k?: number; query?: string }
+}[] = [
+  { tool: 'get_agent_identity', args: {} },
+  { tool: 'query_facts', args: { query: QUERY, top_k: 1 } },
+  { tool: 'query_facts', args: { query: QUERY, top_k: 10 } },
+]
 
 /**
  * Measure tool calls over MCP against an echo, on this machine.
@@ -43,7 +51,7 @@ const QUERY = 'status'
  * The daemon is the built one, in a process of its own on a fresh data directory; so are the echo
  * and the client. Daemon and echo take turns, so that what else the machine does meets both.
  *
- * @returns One line per `top_k`; figures are medians of five pairs.
+ * @returns One line per kind of call; figures are medians of five pairs.
  * @throws the signal's reason; an error when the daemon does not start.
  */
 export async function runMcpBench(
@@ -58,8 +66,8 @@ export async function runMcpBench(
     const client = startClient(children)
     const results: McpBenchResult[] = []
     let done = 0
-    for (const topK of TOP_KS) {
-      const body = toolCall('query_facts', { query: QUERY, top_k: topK })
+    for (const { tool, args } of CALLS) {
+      const body = toolCall(tool, args)
       const answer = await post(url, body)
       const echoUrl = await startEcho(answer, children)
       for (const target of [url, echoUrl]) await measure(client, target, body, WARM_UP_MS)
@@ -69,11 +77,11 @@ export async function runMcpBench(
         const ours = await measure(client, url, body, MEASURE_MS)
         const echo = await measure(client, echoUrl, body, MEASURE_MS)
         pairs.push({ ours, echo })
-        options.onProgress?.(++done, TOP_KS.length * PAIRS)
+        options.onProgress?.(++done, CALLS.length * PAIRS)
       }
       results.push({
-        tool: 'query_facts',
-        top_k: topK,
+        tool,
+        ...(args.top_k === undefined ? {} : { top_k: args.top_k }),
         per_s: Math.round(median(pairs.map(({ ours }) => ours.perSecond))),
         echo_per_s: Math.round(median(pairs.map(({ echo }) => echo.perSecond))),
         ratio: round2(median(pairs.map(({ ours, echo }) => ours.perSecond / echo.perSecond))),

@@ -15,6 +15,7 @@ export type Plane =
   | 'memory'
   | 'forgetting'
   | 'sessions'
+  | 'identity'
   | 'artefacts'
   | 'substrate'
 

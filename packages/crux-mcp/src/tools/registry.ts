@@ -10,6 +10,7 @@ import { queryFacts } from './facts/query-facts.js'
 import { storeFact } from './facts/store-fact.js'
 import { memoryForget } from './forgetting/memory-forget.js'
 import { memoryForgetDryRun } from './forgetting/memory-forget-dry-run.js'
+import { getAgentIdentity } from './identity/get-agent-identity.js'
 import { memoryAcknowledgeUse } from './memory/memory-acknowledge-use.js'
 import { memoryConsolidate } from './memory/memory-consolidate.js'
 import { memoryContradictions } from './memory/memory-contradictions.js'
@@ -75,6 +76,7 @@ export const tools: readonly Tool[] = [
   saveSession,
   listSessions,
   getGaps,
+  getAgentIdentity,
   entityUpsert,
   entityGet,
   entityList,
