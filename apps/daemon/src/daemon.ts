@@ -279,4 +279,5 @@ async function drain(
   if (isDone) return
   log.warn({ limitMs }, 'requests were still in flight at the end of the drain time')
   http.closeNow()
+  mcp?.closeNow()
 }

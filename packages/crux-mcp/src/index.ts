@@ -14,6 +14,7 @@ export {
   type IngressRefusal,
 } from './gates/ingress-guard.js'
 export { isLoopbackHost } from './gates/loopback.js'
+export { createServerDrain, type ServerDrain } from './http/server-drain.js'
 export { parseJsonBytes } from './json/parse-json.js'
 export type { ListedTool } from './listing/listed-tool.js'
 export { parseSurfaceMode, type SurfaceMode } from './listing/surface-mode.js'

@@ -89,4 +89,6 @@ export interface McpServer {
   notifyToolsChanged(sessionId?: string): void
   /** Stop listening, let calls in flight finish, end streams; safe to call twice. */
   close(): Promise<void>
+  /** End what is still open. */
+  closeNow(): void
 }

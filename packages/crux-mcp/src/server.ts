@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { CruxError } from 'crux-types'
 import type { McpErrorCode } from './errors.js'
 import { createRequestHandler } from './http/request-handler.js'
+import { createServerDrain } from './http/server-drain.js'
 import type { McpServer, McpServerOptions } from './server-options.js'
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -31,17 +32,18 @@ export async function startMcpServer(options: McpServerOptions): Promise<McpServ
     },
     handler.handle,
   )
+  const drain = createServerDrain(server)
   const port = await listen(server, options.host, options.port)
 
-  let closing: Promise<void> | undefined
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}/mcp`,
     port,
     notifyToolsChanged: (sessionId) => handler.streams.notifyToolsChanged(sessionId),
     close: () => {
-      closing ??= drain(server, handler)
-      return closing
+      handler.stop()
+      return drain.close()
     },
+    closeNow: () => drain.closeNow(),
   }
 }
 
@@ -65,18 +67,4 @@ function listen(server: Server, host: string, port: number): Promise<number> {
       resolve(typeof address === 'object' && address !== null ? address.port : port)
     })
   })
-}
-
-async function drain(
-  server: Server,
-  handler: ReturnType<typeof createRequestHandler>,
-): Promise<void> {
-  handler.stop()
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
-  // Connections that become idle after their last answer are not closed by Node on its own.
-  const sweep = setInterval(() => server.closeIdleConnections(), 20)
-  await closed
-  clearInterval(sweep)
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
+import { createServerDrain } from 'crux-mcp'
 import { CruxError, messageOf } from 'crux-types'
 import type { DaemonErrorCode } from '../errors.js'
 import type { HttpApp } from './app.js'
@@ -18,7 +19,6 @@ export interface HttpListener {
 
 const HEADERS_TIMEOUT_MS = 30_000
 const REQUEST_TIMEOUT_MS = 600_000
-const IDLE_CHECK_MS = 50
 
 /** Bind the HTTP API. @throws {CruxError} `PORT_IN_USE`, `LISTEN_FAILED`. */
 export async function listenHttp(
@@ -35,6 +35,7 @@ export async function listenHttp(
   // Bodies have their own, shorter limit; this one ends what is still sent after an answer.
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.keepAliveTimeout = 75_000
+  const drain = createServerDrain(server)
   server.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port })
   try {
     await once(server, 'listening')
@@ -43,22 +44,11 @@ export async function listenHttp(
   }
   const bound = server.address()
   if (bound === null || typeof bound === 'string') throw new TypeError('a TCP listener has a port')
-  let closing: Promise<void> | undefined
   return {
     url: `http://${urlHost(host)}:${bound.port}`,
     port: bound.port,
-    close() {
-      closing ??= new Promise((resolve) => {
-        // A kept connection whose request ends later turns idle later, and would hold the server open.
-        const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-        server.close(() => {
-          clearInterval(sweep)
-          resolve()
-        })
-      })
-      return closing
-    },
-    closeNow: () => server.closeAllConnections(),
+    close: () => drain.close(),
+    closeNow: () => drain.closeNow(),
   }
 }
 
