@@ -60,6 +60,7 @@ describe.each(BACKENDS)('expand on %s', (_name, backend) => {
       chunkIndex: 4,
       metadata: { page: 12 },
       isCut: false,
+      fromByte: 0,
     })
     expect(expanded.content[1]?.id).toBe(chunkRef)
     const bare = await documents.expand(ANONYMOUS, {
@@ -89,6 +90,41 @@ describe.each(BACKENDS)('expand on %s', (_name, backend) => {
     expect(expanded.content.map((content) => content.text)).toEqual(['badger two'])
     const moved = await again.search(ANONYMOUS, query)
     expect(moved.hits[0]).toMatchObject({ segmentIndex: 0, chunkRef: handles[1] })
+  })
+
+  it('goes on at the byte where a budget ended a text', async () => {
+    const { segments } = await backend.open()
+    const documents = await openOn(segments)
+    const texts = ['größer und kleiner', 'ibex', 'heron']
+    for (const [i, each] of texts.entries()) {
+      await documents.ingest(ANONYMOUS, request({ documents: [text(`${i}`, each)] }))
+    }
+    const handles = ['0:1', 'nonsense', '1:1', '2:1']
+    const all: string[] = []
+    let place = { handle: 0, byte: 0 }
+    for (;;) {
+      const answer = await documents.expand(ANONYMOUS, {
+        tenant: 'acme',
+        handles: handles.slice(place.handle),
+        includeText: true,
+        tokenBudget: 2,
+        firstByte: place.byte,
+      })
+      for (const { text: piece, fromByte } of answer.content) {
+        if (fromByte === 0) all.push(piece)
+        else all.push(`${all.pop()}${piece}`)
+      }
+      const { next } = answer
+      if (next === undefined) break
+      expect(answer.textTokens).toBeLessThanOrEqual(2)
+      place = { handle: place.handle + next.handle, byte: next.byte }
+    }
+    expect(all).toEqual(texts)
+    const none = { tenant: 'acme', handles, includeText: true, tokenBudget: 0 }
+    expect(await documents.expand(ANONYMOUS, none)).not.toHaveProperty('next')
+    await expect(
+      documents.expand(ANONYMOUS, { tenant: 'acme', handles, includeText: true, firstByte: -1 }),
+    ).rejects.toThrow('firstByte: expected an integer from 0, got -1')
   })
 
   it('answers each wrong handle by its kind (RET-11.10-err-format, RET-11.10-err-evicted, RET-11.10-err-tenant)', async () => {

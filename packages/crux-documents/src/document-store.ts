@@ -74,6 +74,16 @@ export interface ExpandQuery {
   readonly includeText: boolean
   /** Tokens of text, at UTF-8 bytes over four rounded up. */
   readonly tokenBudget?: number
+  /** Bytes of the first handle's text that were given before; default 0. */
+  readonly firstByte?: number
+}
+
+/** Where text that a budget left out begins. */
+export interface ExpandMark {
+  /** Place among the handles of the query, from 0. */
+  readonly handle: number
+  /** UTF-8 bytes of its text that were given. */
+  readonly byte: number
 }
 
 export interface ExpandedChunk {
@@ -99,6 +109,8 @@ export interface ChunkText {
   readonly metadata: Readonly<Record<string, unknown>> | null
   /** True when the text was cut to fit the budget. */
   readonly isCut: boolean
+  /** Byte of the chunk's text with which `text` begins; above 0 when it goes on with a text that was cut. */
+  readonly fromByte: number
 }
 
 export type ExpandErrorKind = 'invalid_format' | 'evicted' | 'tenant_mismatch'
@@ -120,6 +132,8 @@ export interface ExpandAnswer {
   readonly textTokens: number
   /** Chunks whose text did not fit the budget. */
   readonly leftOut: number
+  /** Where to go on; undefined when all text was given, or none for want of any budget. */
+  readonly next?: ExpandMark
 }
 
 /** How far a merge is. */

@@ -19,6 +19,7 @@ export type {
   ExpandError,
   ExpandErrorKind,
   ExpandedChunk,
+  ExpandMark,
   ExpandQuery,
   IngestRequest,
   IngestResult,

@@ -120,8 +120,10 @@ export interface FactPage {
 export interface FactView {
   readonly rows: readonly RankedFact[]
   readonly totalTokens: number
-  /** Visible facts that matched, before `topK` and the budget. */
+  /** Visible facts that matched and were not given before, before `topK` and the budget. */
   readonly matched: number
+  /** Where to go on after each row. */
+  readonly marks: readonly PageMark[]
 }
 
 export interface AggregateQuery {
@@ -208,7 +210,14 @@ export interface FactStore extends FactTransfer {
   /** Newest first, without reserved prefixes. */
   view(
     caller: Caller,
-    filter: { entity?: string; key?: string; topK?: number; tokenBudget?: number },
+    filter: {
+      entity?: string
+      key?: string
+      topK?: number
+      tokenBudget?: number
+      /** Go on after this mark; what was stored since its first page is left out. */
+      after?: PageMark
+    },
   ): Promise<FactView>
   /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>

@@ -48,6 +48,7 @@ export type {
   CompactReport,
   ErasableCopies,
   ForgetCandidate,
+  ForgetMark,
   ForgetPreview,
   ForgetReceipt,
   ForgetRequest,
@@ -61,6 +62,8 @@ export { isAuditReserved } from './freshness/audit-reserved.js'
 export type {
   FactFreshness,
   FreshnessPage,
+  OldestFilter,
+  PageRequest,
   Reverification,
   SweepCandidate,
   SweepReason,

@@ -258,7 +258,7 @@ export const VARIABLES = {
     max: MAX_TOKENS,
     example: '8000',
     meaning:
-      'Tokens that an answer of query_facts or get_bootstrap may take when the call names no token_budget; applied after top_k.',
+      'token_budget of calls that name none, for tools that have no default of their own; applied after top_k and limit, so that it never widens an answer.',
   }),
   maxTokenBudget: optionalInteger({
     name: 'CORECRUXD_MAX_TOKEN_BUDGET',
@@ -267,7 +267,7 @@ export const VARIABLES = {
     max: MAX_TOKENS,
     example: '25000',
     meaning:
-      'Most tokens of a token_budget; a larger one is lowered to it, and the answer says so.',
+      'Most tokens of a token_budget that cuts an answer; a larger one is lowered to it, and the answer says so.',
   }),
 
   agentToken: optionalText({

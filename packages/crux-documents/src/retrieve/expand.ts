@@ -7,6 +7,7 @@ import type {
   ExpandError,
   ExpandErrorKind,
   ExpandedChunk,
+  ExpandMark,
   ExpandQuery,
 } from '../document-store.js'
 import type { DocumentsErrorCode } from '../errors.js'
@@ -43,7 +44,7 @@ const OTHER_TENANT: Failure = { kind: 'tenant_mismatch', error: 'tenant mismatch
  * Resolve handles to chunks of one tenant, and to their text within a budget.
  *
  * @param pause - Awaited between handles.
- * @throws {CruxError} `EXPAND_TOO_LARGE`, `SEGMENT_CORRUPT`. @throws {RangeError} When the budget is not an integer from 0.
+ * @throws {CruxError} `EXPAND_TOO_LARGE`, `SEGMENT_CORRUPT`. @throws {RangeError} When a number is not an integer from 0.
  */
 export async function expand(
   sources: ExpandSources,
@@ -54,14 +55,14 @@ export async function expand(
   const tenant = { name: query.tenant, hash: sources.hashes.xxh64Text(query.tenant) }
   const chunks: ExpandedChunk[] = []
   const errors: ExpandError[] = []
-  const text = new TextCollector(sources, query.tokenBudget)
-  for (const handle of query.handles) {
+  const text = new TextCollector(sources, query)
+  for (const [place, handle] of query.handles.entries()) {
     const found = find(handle, sources.readers, tenant)
     if ('error' in found) {
       errors.push({ handle, ...found })
     } else {
       chunks.push(found.chunk)
-      if (query.includeText) await text.add(handle, found)
+      if (query.includeText) await text.add(place, handle, found)
     }
     await pause()
   }
@@ -72,10 +73,11 @@ export async function expand(
     content: text.content,
     textTokens: text.tokens,
     leftOut: text.leftOut,
+    ...(text.content.length > 0 && text.next !== undefined && { next: text.next }),
   }
 }
 
-function checkQuery({ handles, tokenBudget }: ExpandQuery): void {
+function checkQuery({ handles, tokenBudget, firstByte }: ExpandQuery): void {
   if (handles.length > MAX_HANDLES) {
     throw new CruxError<DocumentsErrorCode>(
       'EXPAND_TOO_LARGE',
@@ -83,8 +85,10 @@ function checkQuery({ handles, tokenBudget }: ExpandQuery): void {
       { data: { limit: MAX_HANDLES, got: handles.length } },
     )
   }
-  if (tokenBudget !== undefined && !(Number.isSafeInteger(tokenBudget) && tokenBudget >= 0)) {
-    throw new RangeError(`tokenBudget: expected an integer from 0, got ${tokenBudget}`)
+  for (const [name, value] of Object.entries({ tokenBudget, firstByte })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+      throw new RangeError(`${name}: expected an integer from 0, got ${value}`)
+    }
   }
 }
 
@@ -127,30 +131,37 @@ class TextCollector {
   readonly content: ChunkText[] = []
   tokens = 0
   leftOut = 0
+  /** First text that was not given, or not whole. */
+  next: ExpandMark | undefined
   private readonly reader: ChunkReader
+  private readonly budget: number
+  private readonly firstByte: number
 
-  constructor(
-    { segments, hashes }: ExpandSources,
-    private readonly budget = Number.POSITIVE_INFINITY,
-  ) {
+  constructor({ segments, hashes }: ExpandSources, query: ExpandQuery) {
     this.reader = new ChunkReader(segments, hashes)
+    this.budget = query.tokenBudget ?? Number.POSITIVE_INFINITY
+    this.firstByte = query.firstByte ?? 0
   }
 
-  async add(handle: string, { segment, run, chunk }: Found): Promise<void> {
+  /** @param place - Of the handle, among those of the query. */
+  async add(place: number, handle: string, { segment, run, chunk }: Found): Promise<void> {
+    const fromByte = place === 0 ? this.firstByte : 0
     // Once one did not fit none follows: a shorter, lower-ranked one would displace it.
-    if (this.leftOut > 0 || this.tokens >= this.budget) {
-      this.leftOut++
+    if (this.next !== undefined || this.tokens >= this.budget) {
+      this.leaveOut({ handle: place, byte: fromByte })
       return
     }
     const stored = await this.reader.read(segment, run, chunk.docId)
+    const whole = fromByte === 0 ? stored.text : textFromByte(stored.text, fromByte)
     const isFirst = this.content.length === 0
-    const fits = this.tokens + storeTokens(stored.text) <= this.budget
-    const text = fits ? stored.text : isFirst ? cutUtf8(stored.text, this.budget * 4) : ''
-    if (text === '') {
-      this.leftOut++
+    const fits = this.tokens + storeTokens(whole) <= this.budget
+    const text = fits ? whole : isFirst ? cutUtf8(whole, this.budget * 4) : ''
+    if (text === '' && !fits) {
+      this.leaveOut({ handle: place, byte: fromByte })
       return
     }
     this.tokens += storeTokens(text)
+    if (!fits) this.next = { handle: place, byte: fromByte + Buffer.byteLength(text) }
     const { title = null, url = null } = run.head ?? {}
     this.content.push({
       id: handle,
@@ -164,6 +175,16 @@ class TextCollector {
       chunkIndex: stored.chunkIndex,
       metadata: stored.metadata,
       isCut: !fits,
+      fromByte,
     })
   }
+
+  private leaveOut(mark: ExpandMark): void {
+    this.leftOut++
+    this.next ??= mark
+  }
+}
+
+function textFromByte(text: string, byte: number): string {
+  return Buffer.from(text).toString('utf8', byte)
 }

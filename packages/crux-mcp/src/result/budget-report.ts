@@ -2,7 +2,7 @@ import type { CallBudget } from './token-budget.js'
 
 /** What became of a token budget; in tokens, except `left_out`, which counts items. */
 export interface BudgetReport {
-  /** As asked; null when the tool's own default applied. */
+  /** As asked; null when a default applied. */
   readonly requested: number | null
   readonly applied: number
   readonly used: number
@@ -13,27 +13,20 @@ export interface BudgetReport {
   readonly left_out: number
   /** Given as `cursor` with the same arguments, goes on with what was left out. */
   readonly next_cursor?: string
-  /** Why less was applied than was requested. */
+  /** Why less was applied than was requested, or how to bound a long answer. */
   readonly warning?: string
 }
 
-/**
- * Report how a budget was spent.
- *
- * @param requested - What the caller asked for; undefined gives no report, unless `applied` is set.
- * @returns Undefined when no budget was in force.
- */
+/** Report how the budget of a call was spent; undefined when none was in force. */
 export function reportBudget(
-  requested: number | undefined,
+  { requested, applied, warning }: CallBudget,
   spent: {
     readonly used: number
     readonly leftOut: number
     readonly isShortened?: boolean
-    readonly applied?: number
     readonly nextCursor?: string | undefined
   },
 ): BudgetReport | undefined {
-  const applied = requested ?? spent.applied
   if (applied === undefined) return undefined
   return {
     requested: requested ?? null,
@@ -43,24 +36,6 @@ export function reportBudget(
     truncated: spent.leftOut > 0 || spent.isShortened === true,
     left_out: spent.leftOut,
     ...(spent.nextCursor === undefined ? {} : { next_cursor: spent.nextCursor }),
-  }
-}
-
-/** Report how the budget of a call was spent; undefined when none was in force. */
-export function reportCallBudget(
-  { requested, applied, warning }: CallBudget,
-  spent: {
-    readonly used: number
-    readonly leftOut: number
-    readonly isShortened?: boolean
-    readonly nextCursor?: string | undefined
-  },
-): BudgetReport | undefined {
-  const report = reportBudget(applied, spent)
-  if (report === undefined) return undefined
-  return {
-    ...report,
-    requested: requested ?? null,
     ...(warning === undefined ? {} : { warning }),
   }
 }

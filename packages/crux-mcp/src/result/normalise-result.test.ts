@@ -4,7 +4,7 @@ import { normaliseResult } from './normalise-result.js'
 import { answer, writeResult } from './tool-result.js'
 
 const wire = (raw: unknown, ignored: readonly string[] = []) =>
-  JSON.parse(writeResult(normaliseResult(raw), ignored))
+  JSON.parse(writeResult(normaliseResult(raw), { ignored, boundedBy: null }))
 
 describe('normaliseResult and writeResult', () => {
   it('leave a result with content as it is', () => {

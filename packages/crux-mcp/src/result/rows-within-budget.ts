@@ -10,9 +10,12 @@ export interface BudgetedRows<Row> {
 /**
  * The first rows whose JSON together stays within a budget of tokens, and at least one.
  *
- * @param budget - Tokens, as the dispatch estimator counts them.
+ * @param budget - Tokens, as the dispatch estimator counts them; absent: all rows.
  */
-export function rowsWithinBudget<Row>(rows: readonly Row[], budget: number): BudgetedRows<Row> {
+export function rowsWithinBudget<Row>(
+  rows: readonly Row[],
+  budget = Number.POSITIVE_INFINITY,
+): BudgetedRows<Row> {
   let used = 0
   for (const [index, row] of rows.entries()) {
     const cost = dispatchTokens(JSON.stringify(row))

@@ -39,6 +39,8 @@ export interface EnvelopeText {
   readonly title: string | null
   readonly source: string
   readonly chunk_ref: string
+  /** Byte at which `text` begins, when it goes on with one that was shortened. */
+  readonly from_byte?: number
 }
 
 /**

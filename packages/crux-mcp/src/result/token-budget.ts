@@ -15,10 +15,24 @@ export interface CallBudget {
   readonly warning: string | undefined
 }
 
-/** The budget that is in force when a call asks for this one. */
-export function budgetInForce(requested: number | undefined, limits: BudgetLimits): CallBudget {
-  const { defaultTokens, maxTokens } = limits
-  const wanted = requested ?? defaultTokens ?? maxTokens
+/** No bound, whatever the operator says. */
+export const NO_BUDGET: CallBudget = {
+  requested: undefined,
+  applied: undefined,
+  warning: undefined,
+}
+
+/**
+ * The budget that is in force when a call asks for this one.
+ *
+ * @param own - Default of the tool itself, which comes before the operator's.
+ */
+export function budgetInForce(
+  requested: number | undefined,
+  { defaultTokens, maxTokens }: BudgetLimits,
+  own?: number,
+): CallBudget {
+  const wanted = requested ?? own ?? defaultTokens ?? maxTokens
   if (wanted === undefined) return { requested, applied: undefined, warning: undefined }
   const applied = maxTokens === undefined ? wanted : Math.min(wanted, maxTokens)
   return {
@@ -29,4 +43,22 @@ export function budgetInForce(requested: number | undefined, limits: BudgetLimit
         ? `token_budget ${requested} is above the maximum of ${maxTokens}, which was applied`
         : undefined,
   }
+}
+
+/**
+ * The budget of a call to a tool whose schema declares a default.
+ *
+ * @param call - Its arguments as they were sent tell whether the budget is the caller's or the schema's.
+ * @param parsed - The budget after parsing.
+ */
+export function defaultedBudget(
+  call: {
+    readonly args: Readonly<Record<string, unknown>>
+    readonly budgets: BudgetLimits
+  },
+  parsed: number,
+): CallBudget {
+  const { token_budget: sent } = call.args
+  const isSent = sent !== undefined && sent !== null
+  return budgetInForce(isSent ? parsed : undefined, call.budgets, parsed)
 }

@@ -1,5 +1,6 @@
 import type { BudgetReport } from './budget-report.js'
 import { JsonText } from './json-text.js'
+import { longAnswerWarning } from './long-answer.js'
 
 /** A tool's answer in the form of the protocol; texts and values may be {@link JsonText}. */
 export interface ToolResult {
@@ -45,14 +46,20 @@ export function answer(
   }
 }
 
-/** JSON text of a result as it goes on the wire: a top-level `content`, notes under `_meta.crux`. */
-export function writeResult(result: ToolResult, ignored: readonly string[]): string {
-  const notes: ResultNotes =
-    ignored.length === 0 ? { ...result.notes } : { ...result.notes, ignored_arguments: ignored }
-  const meta = {
-    ...(Object.keys(notes).length === 0 ? {} : { crux: notes }),
-    ...(result.envelope === undefined ? {} : { envelope: result.envelope }),
-  }
+/**
+ * JSON text of a result as it goes on the wire: a top-level `content`, notes under `_meta.crux`, among
+ * them a warning when it is long.
+ *
+ * @param about.ignored - Arguments that nothing read.
+ * @param about.boundedBy - Argument that bounds the tool's answers; null when none does.
+ */
+export function writeResult(
+  result: ToolResult,
+  {
+    ignored,
+    boundedBy,
+  }: { readonly ignored: readonly string[]; readonly boundedBy: string | null },
+): string {
   let text = `{"content":[${result.content.map(writeContent).join(',')}]`
   if (result.structuredContent !== undefined) {
     const members = writeMembers(result.structuredContent)
@@ -60,8 +67,24 @@ export function writeResult(result: ToolResult, ignored: readonly string[]): str
     if (result.isRepeatedBeside === true && members !== '') text += `,${members}`
   }
   if (result.isError !== undefined) text += `,"isError":${result.isError}`
+  const crux = {
+    ...result.notes,
+    ...warnedBudget(result.notes?.budget, longAnswerWarning(text, boundedBy)),
+    ...(ignored.length === 0 ? {} : { ignored_arguments: ignored }),
+  }
+  const meta = {
+    ...(Object.keys(crux).length === 0 ? {} : { crux }),
+    ...(result.envelope === undefined ? {} : { envelope: result.envelope }),
+  }
   if (Object.keys(meta).length > 0) text += `,"_meta":${JSON.stringify(meta)}`
   return `${text}}`
+}
+
+/** The budget of an answer with one warning more; alone when there is no budget. */
+function warnedBudget(budget: BudgetReport | undefined, warning: string | undefined) {
+  if (warning === undefined) return {}
+  const warnings = [budget?.warning, warning].filter((each) => each !== undefined)
+  return { budget: { ...budget, warning: warnings.join('; ') } }
 }
 
 function writeContent({ text }: ToolResult['content'][number]): string {

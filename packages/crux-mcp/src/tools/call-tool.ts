@@ -80,7 +80,8 @@ async function run(
     const raw = tool.call(args, host.services, context)
     const result = normaliseResult(await Promise.race([raw, context.expired]))
     if (result.notes?.budget?.truncated === true) host.metrics?.truncated(tool.name, 'token_budget')
-    return { result: writeResult(result, tool.ignored(args)) }
+    const about = { ignored: tool.ignored(args), boundedBy: tool.boundedBy }
+    return { result: writeResult(result, about) }
   } catch (error) {
     const { code, message, isOurs } = callFailure(error, tool)
     if (isOurs) host.log.warn({ tool: tool.name, err: error }, 'tool call failed on this side')

@@ -66,6 +66,11 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
   readonly missing?: Readonly<Record<string, string>>
   /** Messages for arguments whose refusal is worded by the catalogue. */
   readonly refusals?: ArgumentRefusals
+  /**
+   * Argument that bounds the answer, for those who ask for less of it; null when none does. Default:
+   * the first of `token_budget`, `limit` and `top_k` that is declared.
+   */
+  readonly boundedBy?: string | null
   /** Arguments that are read without being declared; never reported as ignored. */
   readonly alsoReads?: readonly string[]
   /** How the tool words what the stores refuse, by their code; `data` is the error's. */
@@ -85,6 +90,8 @@ export interface Tool extends ToolFacts {
   readonly output: z.ZodObject | undefined
   readonly wording: Wording | undefined
   readonly journalFailure: string | undefined
+  /** Argument that bounds the answer; null when none does. */
+  readonly boundedBy: string | null
   /** Names among the arguments that nothing reads. */
   ignored(args: Readonly<Record<string, unknown>>): readonly string[]
   /** @throws {CruxError} `ARGUMENTS_INVALID`, and what the services throw. */
@@ -94,6 +101,8 @@ export interface Tool extends ToolFacts {
     call: CallContext,
   ): ToolResult | Promise<ToolResult>
 }
+
+const BOUNDS = ['token_budget', 'limit', 'top_k']
 
 /** Close over the schemas of one tool. A handler names the services it uses with `Pick`. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
@@ -107,6 +116,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     wording,
     journalFailure,
     missing,
+    boundedBy = BOUNDS.find((name) => name in input.shape) ?? null,
     before,
     run,
     ...facts
@@ -120,6 +130,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     output,
     wording,
     journalFailure,
+    boundedBy,
     ignored: (args) => Object.keys(args).filter((name) => !read.has(name)),
     call: (args, services, call) => before?.(call) ?? run(parse(args), services, call),
   }

@@ -7,6 +7,14 @@ export function count(): z.ZodInt {
   return z.int().refine((value) => value >= 0, 'expected an integer of 0 or more')
 }
 
+/** The argument with which a budgeted read goes on. */
+export const cursor = z
+  .string()
+  .optional()
+  .describe(
+    'next_cursor of the last answer to these very arguments; goes on with what was left out.',
+  )
+
 /** The argument of every segment tool that says whose documents are meant. */
 export const tenantId = z
   .string()

@@ -10,6 +10,15 @@ export interface ForgetRequest {
   readonly includePinned?: boolean
   /** Tokens of values, oldest facts first, at least one fact; default everything in scope. */
   readonly tokenBudget?: number
+  /** Only what comes after this fact. */
+  readonly after?: ForgetMark
+}
+
+/** Place of a fact among those of a scope; plain numbers. */
+export interface ForgetMark {
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly storedAt: number
+  readonly row: number
 }
 
 /** A fact that would be forgotten, as the caller sees it. */
@@ -26,6 +35,10 @@ export interface ForgetCandidate {
 export interface ForgetPreview {
   /** Oldest first. */
   readonly facts: readonly ForgetCandidate[]
+  /** Facts of the scope that the budget had no room for. */
+  readonly leftOut: number
+  /** The last of the facts; undefined when nothing was left out. */
+  readonly next?: ForgetMark
   /** Whether {@link confirm} has to be sent along: more than 100 facts, or all that the caller sees. */
   readonly isConfirmNeeded: boolean
   /** Proof that this very set was shown to this caller. */
@@ -44,6 +57,10 @@ export interface ForgetReceipt {
   /** `r_forget_` and 16 hex digits. */
   readonly receiptId: string
   readonly factIds: readonly string[]
+  /** Tokens of their values. */
+  readonly tokens: number
+  /** Facts of the scope that the budget had no room for, which are not forgotten. */
+  readonly leftOut: number
   readonly windowSeconds: number
   /** Milliseconds since 1970-01-01 UTC. */
   readonly windowEnd: number

@@ -158,7 +158,8 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
     async preview(caller, request) {
       requireOpen()
       const { resolved, derived, copies, values, holds } = await plan(caller, request)
-      const { table, sight, rows } = resolved
+      const { table, sight, rows, leftOut } = resolved
+      const last = rows.at(-1)
       return {
         facts:
           table === undefined || sight === undefined
@@ -170,6 +171,10 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
                 storedAt: table.fact(row).stored_at,
                 tokens: table.tokens(row),
               })),
+        leftOut,
+        ...(table !== undefined &&
+          last !== undefined &&
+          leftOut > 0 && { next: { storedAt: table.storedAt.get(last), row: last } }),
         isConfirmNeeded: needsConfirm(resolved),
         confirm: confirmToken(parts.confirmKey, caller, request, resolved),
         derivedFactIds: derived.map((place) => place.table.ids.id(place.row)),
@@ -240,7 +245,15 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
           if (error instanceof PlanOutdated) continue
           throw error
         }
-        return { receiptId, factIds, windowSeconds: windowMs / 1000, windowEnd, ...body }
+        return {
+          receiptId,
+          factIds,
+          tokens: rows.reduce((sum, row) => sum + (table?.tokens(row) ?? 0), 0),
+          leftOut: resolved.leftOut,
+          windowSeconds: windowMs / 1000,
+          windowEnd,
+          ...body,
+        }
       }
       throw new CruxError<MemoryErrorCode>(
         'FACT_CONFLICT',

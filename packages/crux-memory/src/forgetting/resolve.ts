@@ -5,7 +5,7 @@ import { isPinnedBy } from '../panel/pins.js'
 import { findPrefix } from '../privacy.js'
 import { Sight } from '../recall/sight.js'
 import { assertCount } from '../recall/take-ranked.js'
-import type { ForgetRequest } from './forgetting-store.js'
+import type { ForgetMark, ForgetRequest } from './forgetting-store.js'
 import { scopeTest } from './scope.js'
 
 /** Entities that are never forgotten; tested against what their reader sees. */
@@ -25,6 +25,8 @@ export interface ResolvedScope {
   readonly sight: Sight | undefined
   /** Oldest first. */
   readonly rows: readonly number[]
+  /** Rows that the budget had no room for. */
+  readonly leftOut: number
   /** Whether they are all that the caller sees and could forget. */
   readonly isAllVisible: boolean
 }
@@ -43,7 +45,7 @@ export async function resolveScope(
   assertCount('token_budget', request.tokenBudget)
   const table = projection.table(caller.tenant)
   if (table === undefined) {
-    return { table, sight: undefined, rows: [], isAllVisible: false }
+    return { table, sight: undefined, rows: [], leftOut: 0, isAllVisible: false }
   }
   const pause = createPauser()
   const sight = new Sight(caller, table)
@@ -65,8 +67,22 @@ export async function resolveScope(
   }
   // Rows stand in the order of the journal, which is that of time but for facts from elsewhere.
   matching.sort((a, b) => table.storedAt.get(a) - table.storedAt.get(b) || a - b)
-  const rows = withinBudget(table, matching, request.tokenBudget)
-  return { table, sight, rows, isAllVisible: rows.length > 0 && rows.length === visible }
+  const { after } = request
+  const rest = after === undefined ? matching : matching.filter((row) => isLater(table, row, after))
+  const rows = withinBudget(table, rest, request.tokenBudget)
+  return {
+    table,
+    sight,
+    rows,
+    leftOut: rest.length - rows.length,
+    // What comes before will be forgotten by then.
+    isAllVisible: rows.length > 0 && rows.length === visible - (matching.length - rest.length),
+  }
+}
+
+function isLater(table: FactTable, row: number, { storedAt, row: last }: ForgetMark): boolean {
+  const at = table.storedAt.get(row)
+  return at > storedAt || (at === storedAt && row > last)
 }
 
 /** A test of rows by their entity, remembered for each; undefined for entities that are never forgotten. */

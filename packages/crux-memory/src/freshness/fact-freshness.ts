@@ -2,7 +2,7 @@ import { type Caller, CruxError, toStoredTime, uuidHex } from 'crux-types'
 import { HORIZON_CLASSES, type Horizons } from '../decay.js'
 import type { MemoryErrorCode } from '../errors.js'
 import type { HorizonClass } from '../fact.js'
-import type { RankedFact } from '../fact-store.js'
+import type { PageMark, RankedFact } from '../fact-store.js'
 import type { RecallContext } from '../recall/recall-context.js'
 import type { FactInHand, FactWriter } from '../writing/fact-writer.js'
 import { firstVersion } from '../writing/store-fact.js'
@@ -21,7 +21,26 @@ export interface SweepCandidate extends RankedFact {
 export interface FreshnessPage<Row> {
   /** Oldest first. */
   readonly rows: readonly Row[]
+  /** Those that were given before do not count. */
   readonly matched: number
+  /** Time at which freshness was taken, milliseconds since 1970-01-01 UTC. */
+  readonly now: number
+  /** Where to go on after each row. */
+  readonly marks: readonly PageMark[]
+}
+
+/** Which part of a report is wanted. */
+export interface PageRequest {
+  readonly topK: number
+  /** Go on after this mark; what was stored since its first page is left out. */
+  readonly after?: PageMark | undefined
+}
+
+/** Which facts a report on age is about. */
+export interface OldestFilter extends PageRequest {
+  /** Exactly this stored entity. */
+  readonly entity?: string
+  readonly key?: string
 }
 
 export interface Reverification {
@@ -38,22 +57,15 @@ export interface FactFreshness {
   /**
    * Live facts that the caller sees, superseded ones included.
    *
-   * @param filter.entity - Exactly this stored entity.
    * @throws {CruxError} `QUERY_INVALID`.
    */
-  oldest(
-    caller: Caller,
-    filter: { readonly entity?: string; readonly key?: string; readonly topK: number },
-  ): Promise<FreshnessPage<RankedFact>>
+  oldest(caller: Caller, filter: OldestFilter): Promise<FreshnessPage<RankedFact>>
   /**
    * Live facts that the caller sees and that are stale or superseded. Changes nothing.
    *
    * @throws {CruxError} `QUERY_INVALID`.
    */
-  sweepCandidates(
-    caller: Caller,
-    filter: { readonly topK: number },
-  ): Promise<FreshnessPage<SweepCandidate>>
+  sweepCandidates(caller: Caller, page: PageRequest): Promise<FreshnessPage<SweepCandidate>>
   /**
    * Give a fact another horizon. False when no visible live fact has that id.
    *
@@ -94,9 +106,9 @@ export function createFactFreshness(context: RecallContext, writer: FactWriter):
       return oldestFacts(context, caller, filter)
     },
 
-    async sweepCandidates(caller, filter) {
+    async sweepCandidates(caller, page) {
       writer.requireOpen()
-      return sweepCandidates(context, caller, filter)
+      return sweepCandidates(context, caller, page)
     },
 
     async setHorizon(caller, factId, horizonClass) {

@@ -6,33 +6,34 @@ import type { RecallContext } from '../recall/recall-context.js'
 import { Sight } from '../recall/sight.js'
 import { assertCount, takeRanked } from '../recall/take-ranked.js'
 import { auditReservedRows } from './audit-reserved.js'
-import type { FreshnessPage, SweepCandidate, SweepReason } from './fact-freshness.js'
+import type {
+  FreshnessPage,
+  OldestFilter,
+  PageRequest,
+  SweepCandidate,
+  SweepReason,
+} from './fact-freshness.js'
 
 /** Live facts that the caller sees, those stored longest ago first. */
 export async function oldestFacts(
   context: RecallContext,
   caller: Caller,
-  { entity, key, topK }: { readonly entity?: string; readonly key?: string; readonly topK: number },
+  { entity, key, ...page }: OldestFilter,
 ): Promise<FreshnessPage<RankedFact>> {
-  const scan = await scanOldest(context, caller, topK, { entity, key, isWanted: () => true })
-  return { rows: scan.rows, matched: scan.matched }
+  return scanOldest(context, caller, page, { entity, key, isWanted: () => true })
 }
 
 /** Live facts that the caller sees and that are stale or superseded, those stored longest ago first. */
 export async function sweepCandidates(
   context: RecallContext,
   caller: Caller,
-  { topK }: { readonly topK: number },
+  page: PageRequest,
 ): Promise<FreshnessPage<SweepCandidate>> {
-  const now = context.clock.now()
-  const { rows, matched } = await scanOldest(context, caller, topK, {
-    isWanted: (table, row, limit) =>
+  const scan = await scanOldest(context, caller, page, {
+    isWanted: (table, row, limit, now) =>
       table.isSuperseded(row, limit) || context.isStale(table, row, now),
   })
-  return {
-    rows: rows.map((row) => ({ ...row, reason: reasonOf(row) })),
-    matched,
-  }
+  return { ...scan, rows: scan.rows.map((row) => ({ ...row, reason: reasonOf(row) })) }
 }
 
 function reasonOf({ fact, freshness }: RankedFact): SweepReason {
@@ -43,19 +44,19 @@ function reasonOf({ fact, freshness }: RankedFact): SweepReason {
 async function scanOldest(
   context: RecallContext,
   caller: Caller,
-  topK: number,
+  { topK, after }: PageRequest,
   filter: {
     readonly entity?: string | undefined
     readonly key?: string | undefined
-    readonly isWanted: (table: FactTable, row: number, limit: number) => boolean
+    readonly isWanted: (table: FactTable, row: number, limit: number, now: number) => boolean
   },
 ): Promise<FreshnessPage<RankedFact>> {
   assertCount('top_k', topK)
+  const now = after?.now ?? context.clock.now()
   const table = context.projection.table(caller.tenant)
-  if (table === undefined) return { rows: [], matched: 0 }
+  if (table === undefined) return { rows: [], matched: 0, now, marks: [] }
   const pause = createPauser()
-  const now = context.clock.now()
-  const limit = table.size
+  const limit = Math.min(after?.limit ?? table.size, table.size)
   const sight = new Sight(caller, table)
   const isReserved = auditReservedRows(table)
   const key = filter.key === undefined ? undefined : table.keys.findText(filter.key)
@@ -73,13 +74,15 @@ async function scanOldest(
         if (table.isDeleted(row) || !sight.sees(row) || isReserved(row)) return
         if (key !== undefined && table.keyOf.get(row) !== key) return
         // Greater ranks first, and the oldest is wanted first.
-        if (filter.isWanted(table, row, limit)) offer(-table.storedAt.get(row), -row, row)
+        if (filter.isWanted(table, row, limit, now)) offer(-table.storedAt.get(row), -row, row)
       }),
-    { topK, tokenBudget: undefined, isTiered: false },
+    { topK, tokenBudget: undefined, isTiered: false, after },
     () => 0,
   )
   return {
     rows: taken.rows.map((row) => context.rankedFact(table, sight, row, now)),
     matched: taken.matched,
+    now,
+    marks: taken.ranks.map((rank) => ({ now, limit, ...rank })),
   }
 }

@@ -1,5 +1,5 @@
 import { type Caller, createPauser } from 'crux-types'
-import type { FactView, HistoryPage, RankedFact } from '../fact-store.js'
+import type { FactView, HistoryPage, PageMark, RankedFact } from '../fact-store.js'
 import { NONE } from '../facts/fact-table.js'
 import { entitiesNamed, findCandidates } from './candidates.js'
 import type { RecallContext } from './recall-context.js'
@@ -16,15 +16,22 @@ const DEFAULT_VIEW_ROWS = 20
 export async function viewFacts(
   context: RecallContext,
   caller: Caller,
-  filter: { entity?: string; key?: string; topK?: number; tokenBudget?: number },
+  filter: {
+    entity?: string
+    key?: string
+    topK?: number
+    tokenBudget?: number
+    after?: PageMark
+  },
 ): Promise<FactView> {
   assertCount('top_k', filter.topK)
   assertCount('token_budget', filter.tokenBudget)
   const table = context.projection.table(caller.tenant)
-  if (table === undefined) return { rows: [], totalTokens: 0, matched: 0 }
+  if (table === undefined) return { rows: [], totalTokens: 0, matched: 0, marks: [] }
   const pause = createPauser()
-  const now = context.clock.now()
-  const limit = table.size
+  const { after } = filter
+  const now = after?.now ?? context.clock.now()
+  const limit = Math.min(after?.limit ?? table.size, table.size)
   const sight = new Sight(caller, table)
   const key = filter.key === undefined ? undefined : table.keys.findText(filter.key)
   const visit = await findCandidates(
@@ -45,7 +52,7 @@ export async function viewFacts(
         if (filter.entity !== undefined && sight.entity(row) !== filter.entity) return
         offer(table.storedAt.get(row), table.confidence.get(row), row)
       }),
-    { topK, tokenBudget: undefined, isTiered: false },
+    { topK, tokenBudget: undefined, isTiered: false, after },
     (row) => table.tokens(row),
   )
 
@@ -58,7 +65,8 @@ export async function viewFacts(
     totalTokens += tokens
     rows.push(context.rankedFact(table, sight, row, now))
   }
-  return { rows, totalTokens, matched: taken.matched }
+  const marks = taken.ranks.slice(0, rows.length).map((rank) => ({ now, limit, ...rank }))
+  return { rows, totalTokens, matched: taken.matched, marks }
 }
 
 /**

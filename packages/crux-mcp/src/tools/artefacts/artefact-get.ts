@@ -27,6 +27,7 @@ export const artefactGet = defineTool({
   outputDoc:
     'Text: artefact <id> (<n> bytes, mime=<type>); structuredContent {artefact_id, mime_type, tool_origin, size_bytes, created_at, expires_at, content_base64}.',
   input,
+  boundedBy: null,
   output: artefactSchema.extend({ content_base64: z.string() }).partial().extend(artefactsOffShape),
   before: (call) => artefactGate('artefact_get', call),
   run: async ({ artefact_id }, { substrate }: Pick<Services, 'substrate'>, { caller }) => {

@@ -47,6 +47,7 @@ export const artefactList = defineTool({
   outputDoc:
     'Text: <n> artefact(s) for passport <name>; structuredContent {artefacts [{artefact_id, mime_type, tool_origin, size_bytes, created_at, expires_at}], count}.',
   input,
+  boundedBy: 'top_k',
   output,
   before: (call) => artefactGate('artefact_list', call),
   run: async (

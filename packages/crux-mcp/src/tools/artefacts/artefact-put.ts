@@ -34,6 +34,7 @@ export const artefactPut = defineTool({
   outputDoc:
     'Text: stored artefact <id> (<n> bytes); structuredContent {artefact_id, mime_type, tool_origin, size_bytes, created_at, expires_at}.',
   input,
+  boundedBy: null,
   output: artefactSchema.partial().extend(artefactsOffShape),
   before: (call) => artefactGate('artefact_put', call),
   journalFailure: 'artefact journal append failed',

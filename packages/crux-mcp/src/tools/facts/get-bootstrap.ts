@@ -1,13 +1,14 @@
 import { fullWithinBudget } from 'crux-retrieval'
 import { storeTokens } from 'crux-types'
 import { z } from 'zod'
-import { reportCallBudget } from '../../result/budget-report.js'
+import { reportBudget } from '../../result/budget-report.js'
 import { contractEntries } from '../../result/crc-v1.js'
+import { pageOfList } from '../../result/pages.js'
 import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool, type ToolFacts } from '../define-tool.js'
-import { count } from '../fields.js'
+import { count, cursor } from '../fields.js'
 
 const input = z.object({
   topic: z
@@ -20,12 +21,7 @@ const input = z.object({
   token_budget: count()
     .optional()
     .describe('Tokens; entries are given while they fit, at least one. Absent: up to 100 entries.'),
-  cursor: z
-    .string()
-    .optional()
-    .describe(
-      'next_cursor of the last answer to these very arguments; goes on with what was left out.',
-    ),
+  cursor,
 })
 
 const output = z.object({
@@ -66,8 +62,6 @@ export const getBootstrap = defineTool({
     const asked = args.topic?.trim() ?? ''
     const topic = TOPICS[asked.toLowerCase()] ?? asked
     const budget = budgetInForce(args.token_budget, call.budgets)
-    const owner = { tool: 'get_bootstrap', caller: call.caller, args: call.args }
-    const [skipped = 0] = args.cursor === undefined ? [] : call.cursors.open(owner, args.cursor)
     const stored = await facts.bootstrap(call.caller, {
       entityPrefix: topic === '' ? PREFIX : `${PREFIX}${topic}:`,
       // A budget that nobody asked for must not widen the answer.
@@ -76,14 +70,21 @@ export const getBootstrap = defineTool({
     })
     const documented =
       topic === 'tool-output' ? toolEntries(call.tools, stored.facts, args.query) : []
-    const all: readonly Entry[] = [...stored.facts, ...documented]
-    const rest = all.slice(skipped)
+    const page = pageOfList<Entry>(
+      'get_bootstrap',
+      call,
+      [...stored.facts, ...documented],
+      ({ entity, key, value }) => `${entity}\n${key}\n${value}`,
+    )
+    const { rest } = page
     const costs = rest.map(({ value }) => storeTokens(value))
     const count =
       budget.applied === undefined ? rest.length : fullWithinBudget(costs, budget.applied)
     const entries = rest.slice(0, count)
     const totalTokens = costs.slice(0, count).reduce((sum, cost) => sum + cost, 0)
     const leftOut = stored.leftOut + rest.length - count
+    // What the count alone cuts was not left out by a budget.
+    const isCut = budget.requested === undefined
     const empty =
       topic === '' ? 'no bootstrap knowledge found' : `no bootstrap knowledge for topic '${asked}'`
     return answer(
@@ -92,11 +93,12 @@ export const getBootstrap = defineTool({
         : entries.map(({ entity, key, value }) => `[${entity}] ${key} = ${value}`).join('\n'),
       {
         structured: { total_tokens: totalTokens, returned: entries.length, left_out: leftOut },
-        budget: reportCallBudget(budget, {
+        budget: reportBudget(budget, {
           used: totalTokens,
-          leftOut,
-          nextCursor: count < rest.length ? call.cursors.seal(owner, [skipped + count]) : undefined,
+          leftOut: isCut ? rest.length - count : leftOut,
+          nextCursor: page.cursorAfter(count),
         }),
+        warning: page.warning,
       },
     )
   },

@@ -1,20 +1,21 @@
-import type { FactPage, FactQuery, PageMark, RankedFact } from 'crux-memory'
+import type { FactPage, FactQuery, RankedFact } from 'crux-memory'
 import { POINTER_TOKENS } from 'crux-retrieval'
 import { parseTime } from 'crux-types'
 import { z } from 'zod'
 import { auditEnvelopeSchema, factAudit, withAudit } from '../../result/audit-envelope.js'
-import { reportCallBudget } from '../../result/budget-report.js'
-import type { CursorOwner } from '../../result/cursors.js'
+import { reportBudget } from '../../result/budget-report.js'
 import { factEnvelope, factRows } from '../../result/fact-envelope.js'
 import { FragmentCache } from '../../result/fact-fragments.js'
 import { JsonText } from '../../result/json-text.js'
+import { openRecordPlace, type RecordPlace, sealRecordPlace } from '../../result/pages.js'
 import { budgetInForce, type CallBudget } from '../../result/token-budget.js'
 import { answer, type ToolResult } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { type CallContext, defineTool } from '../define-tool.js'
-import { count } from '../fields.js'
+import { count, cursor } from '../fields.js'
 import { envelopeSchema } from '../retrieval/search-hits.js'
 
+const NAME = 'query_facts'
 const FLOOR_REFUSAL = 'min_effective_confidence must be a number in 0.0..=1.0'
 const AS_OF_REFUSAL = 'as_of must be an RFC 3339 timestamp (e.g. 2026-01-15T00:00:00Z)'
 
@@ -42,12 +43,7 @@ const input = z.object({
     .describe(
       'Tokens for the values; what does not fit is pointed to at 40 tokens each, the rest counted. Absent: top_k alone decides.',
     ),
-  cursor: z
-    .string()
-    .optional()
-    .describe(
-      'next_cursor of the last answer to these very arguments; goes on with what was left out.',
-    ),
+  cursor,
   include_superseded: z.boolean().default(false).describe('Also versions that were replaced.'),
   as_of: z
     .string()
@@ -89,7 +85,7 @@ const output = z.object({
 
 /** Recall facts. */
 export const queryFacts = defineTool({
-  name: 'query_facts',
+  name: NAME,
   plane: 'facts',
   effect: 'read',
   crc: 'fact',
@@ -106,16 +102,18 @@ export const queryFacts = defineTool({
   },
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const budget = budgetInForce(args.token_budget, call.budgets)
-    const page = await facts.query(call.caller, toFactQuery(args, budget, call))
+    const place = openRecordPlace(NAME, call)
+    const page = await facts.query(call.caller, toFactQuery(args, budget, call, place))
     if (page.rows.length === 0) {
       const nothing = nothingFound(page, budget)
       return call.features.auditEnvelope ? withAudit(nothing, factAudit(call.caller, [])) : nothing
     }
     const fragments = FragmentCache.of(facts)
+    const nextCursor = cursorAfter(page, place, call)
     const result =
       call.contract === 'crc-v1'
-        ? enveloped(page, args, budget, fragments, call)
-        : plain(page, budget, fragments, call)
+        ? enveloped(page, args, budget, fragments, nextCursor)
+        : plain(page, budget, fragments, nextCursor)
     return call.features.auditEnvelope
       ? withAudit(result, factAudit(call.caller, page.rows.slice(0, page.hydrated)))
       : result
@@ -124,21 +122,26 @@ export const queryFacts = defineTool({
 
 type Arguments = z.output<typeof input>
 
-function toFactQuery(args: Arguments, budget: CallBudget, call: CallContext): FactQuery {
+function toFactQuery(
+  args: Arguments,
+  budget: CallBudget,
+  call: CallContext,
+  place: RecordPlace | undefined,
+): FactQuery {
   const asOf = args.as_of === undefined ? undefined : parseTime(args.as_of)
   return {
-    topK: args.top_k,
+    topK: Math.max(args.top_k - (place?.given ?? 0), 0),
     includeSuperseded: args.include_superseded,
     match: args.match,
     // Numbers are given with a budget, a floor or a cursor only.
     isCounted:
       budget.applied !== undefined ||
       args.min_effective_confidence !== undefined ||
-      args.cursor !== undefined,
+      place !== undefined,
     ...(args.query === undefined ? {} : { query: args.query }),
     ...(args.entity === undefined ? {} : { entity: args.entity }),
     ...(args.entity_prefix === undefined ? {} : { entityPrefix: args.entity_prefix }),
-    ...(args.cursor === undefined ? {} : { after: readCursor(args.cursor, call) }),
+    ...(place === undefined ? {} : { after: place.after }),
     ...(budget.applied === undefined
       ? {}
       : {
@@ -154,22 +157,13 @@ function toFactQuery(args: Arguments, budget: CallBudget, call: CallContext): Fa
   }
 }
 
-function ownerOf({ caller, args }: CallContext): CursorOwner {
-  return { tool: 'query_facts', caller, args }
-}
-
-function readCursor(cursor: string, call: CallContext): PageMark {
-  const [now = 0, limit = 0, first = 0, second = 0, row = 0] = call.cursors.open(
-    ownerOf(call),
-    cursor,
-  )
-  return { now, limit, first, second, row }
-}
-
-function nextCursor({ next }: FactPage, call: CallContext): string | undefined {
+function cursorAfter(
+  { next, rows }: FactPage,
+  place: RecordPlace | undefined,
+  call: CallContext,
+): string | undefined {
   if (next === undefined) return undefined
-  const { now, limit, first, second, row } = next
-  return call.cursors.seal(ownerOf(call), [now, limit, first, second, row])
+  return sealRecordPlace(NAME, call, { given: (place?.given ?? 0) + rows.length, after: next })
 }
 
 function enveloped(
@@ -177,7 +171,7 @@ function enveloped(
   args: Arguments,
   budget: CallBudget,
   fragments: FragmentCache,
-  call: CallContext,
+  nextCursor: string | undefined,
 ): ToolResult {
   const { plain: envelope, quoted } = factEnvelope(
     page,
@@ -191,11 +185,11 @@ function enveloped(
       crc_v1: new JsonText(envelope),
       filtered_below_threshold: page.filteredBelowThreshold,
     },
-    budget: reportCallBudget(budget, {
+    budget: reportBudget(budget, {
       used: page.totalTokens + POINTER_TOKENS * demoted,
       leftOut: page.matched - page.rows.length,
       isShortened: demoted > 0,
-      nextCursor: nextCursor(page, call),
+      nextCursor,
     }),
   })
 }
@@ -204,17 +198,17 @@ function plain(
   page: FactPage,
   budget: CallBudget,
   fragments: FragmentCache,
-  call: CallContext,
+  nextCursor: string | undefined,
 ): ToolResult {
   return answer(page.rows.map(factLine).join('\n'), {
     structured: {
       rows: new JsonText(factRows(page.rows, fragments)),
       filtered_below_threshold: page.filteredBelowThreshold,
     },
-    budget: reportCallBudget(budget, {
+    budget: reportBudget(budget, {
       used: page.totalTokens,
       leftOut: page.matched - page.rows.length,
-      nextCursor: nextCursor(page, call),
+      nextCursor,
     }),
   })
 }
@@ -227,7 +221,7 @@ function nothingFound(page: FactPage, budget: CallBudget): ToolResult {
       : 'no facts found',
     {
       structured: { rows: [], filtered_below_threshold: below },
-      budget: reportCallBudget(budget, { used: 0, leftOut: 0 }),
+      budget: reportBudget(budget, { used: 0, leftOut: 0 }),
     },
   )
 }

@@ -1,13 +1,19 @@
 import { renderScope } from 'crux-memory'
 import { parseTime, toResponseTime } from 'crux-types'
 import { z } from 'zod'
+import { reportBudget } from '../../result/budget-report.js'
+import { openPlace, ownerOf } from '../../result/pages.js'
+import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
+import { cursor } from '../fields.js'
 import { findElsewhere } from './find-elsewhere.js'
 import { forgetRequest, scopeFields, scopeRefusal, scopeShape } from './forget-arguments.js'
 
-const input = z.object(scopeFields)
+const NAME = 'memory_forget_dry_run'
+
+const input = z.object({ ...scopeFields, cursor })
 
 const output = z.object({
   scope: scopeShape,
@@ -43,7 +49,7 @@ const output = z.object({
 
 /** See what a forgetting would do. */
 export const memoryForgetDryRun = defineTool({
-  name: 'memory_forget_dry_run',
+  name: NAME,
   plane: 'forgetting',
   effect: 'read',
   description:
@@ -56,10 +62,18 @@ export const memoryForgetDryRun = defineTool({
   run: async (
     args,
     { facts, documents, sessions }: Pick<Services, 'facts' | 'documents' | 'sessions'>,
-    { caller, signal },
+    call,
   ) => {
     const { scope } = args
-    const preview = await facts.forgetting.preview(caller, forgetRequest(args))
+    const { caller, signal } = call
+    const owner = ownerOf(NAME, call)
+    const place = openPlace(owner, call)
+    const [storedAt = 0, row = 0] = place ?? []
+    const preview = await facts.forgetting.preview(caller, {
+      ...forgetRequest(args),
+      ...(place === undefined ? {} : { after: { storedAt, row } }),
+    })
+    const { next } = preview
     const count = preview.facts.length
     return answer(
       count === 0
@@ -89,6 +103,13 @@ export const memoryForgetDryRun = defineTool({
             signal,
           ),
         },
+        // The budget is the one of the act, which no default or maximum changes.
+        budget: reportBudget(budgetInForce(args.token_budget, {}), {
+          used: preview.facts.reduce((sum, { tokens }) => sum + tokens, 0),
+          leftOut: preview.leftOut,
+          nextCursor:
+            next === undefined ? undefined : call.cursors.seal(owner, [next.storedAt, next.row]),
+        }),
       },
     )
   },

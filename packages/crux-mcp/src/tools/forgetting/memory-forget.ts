@@ -1,6 +1,8 @@
 import { renderScope } from 'crux-memory'
 import { toResponseTime } from 'crux-types'
 import { z } from 'zod'
+import { reportBudget } from '../../result/budget-report.js'
+import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
@@ -45,6 +47,8 @@ export const memoryForget = defineTool({
   outputDoc:
     'Text: forget receipt <id> emitted; the members forget_receipt_id, facts_affected, recovery_window_seconds, recovery_window_ends_at, receipt_body_cbor_hex, receipt_body_hash_hex, scope and passport_id stand in structuredContent and beside content.',
   input,
+  // A budget would forget less.
+  boundedBy: null,
   output,
   journalFailure: 'fact journal append failed',
   missing: { reason: NO_REASON },
@@ -84,6 +88,11 @@ export const memoryForget = defineTool({
           passport_id: caller.identity,
         },
         isRepeatedBeside: true,
+        // The budget is the one of the act, which no default or maximum changes.
+        budget: reportBudget(budgetInForce(args.token_budget, {}), {
+          used: receipt.tokens,
+          leftOut: receipt.leftOut,
+        }),
       },
     )
   },

@@ -1,11 +1,13 @@
 import type { Contradiction } from 'crux-memory'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
+import { pageOfList } from '../../result/pages.js'
 import { rowsWithinBudget } from '../../result/rows-within-budget.js'
+import { defaultedBudget } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count } from '../fields.js'
+import { count, cursor } from '../fields.js'
 import { consolidationGate } from './memory-gates.js'
 
 const MAX_GROUPS = 500
@@ -13,6 +15,7 @@ const MAX_GROUPS = 500
 const input = z.object({
   limit: count().default(50).describe('Most groups; never more than 500, which 0 stands for.'),
   token_budget: count().default(500).describe('Tokens for the groups, at least one group.'),
+  cursor,
 })
 
 const candidate = z.object({
@@ -44,18 +47,27 @@ export const memoryContradictions = defineTool({
   input,
   output,
   before: consolidationGate,
-  run: async (args, { facts }: Pick<Services, 'facts'>, { caller }) => {
+  run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const limit = args.limit === 0 ? MAX_GROUPS : Math.min(args.limit, MAX_GROUPS)
-    const found = await facts.consolidations.contradictions(caller)
+    const found = await facts.consolidations.contradictions(call.caller)
     const groups = found.slice(0, limit).map(candidateRow)
-    const { rows, used } = rowsWithinBudget(groups, args.token_budget)
+    const page = pageOfList('memory_contradictions', call, groups, (group) =>
+      JSON.stringify([group.entity, group.key, group.fact_ids]),
+    )
+    const budget = defaultedBudget(call, args.token_budget)
+    const { rows, used } = rowsWithinBudget(page.rest, budget.applied)
     return answer(
       rows.length === 0
         ? 'no contradiction candidates (no active opposite-polarity facts sharing entity+key)'
         : `${rows.length} contradiction candidate(s) detected; see structured \`candidates\` — read-only, nothing was mutated. Resolve explicitly via memory_consolidate (or the console review surface).`,
       {
-        structured: { candidates: rows, count: rows.length, limit, dry_run: true },
-        budget: reportBudget(args.token_budget, { used, leftOut: found.length - rows.length }),
+        structured: { candidates: [...rows], count: rows.length, limit, dry_run: true },
+        budget: reportBudget(budget, {
+          used,
+          leftOut: page.rest.length - rows.length,
+          nextCursor: page.cursorAfter(rows.length),
+        }),
+        warning: page.warning,
       },
     )
   },

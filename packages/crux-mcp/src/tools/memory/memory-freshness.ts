@@ -2,15 +2,17 @@ import type { Horizons, RankedFact } from 'crux-memory'
 import { toResponseTime } from 'crux-types'
 import { z } from 'zod'
 import { auditEnvelopeSchema, factAudit, withAudit } from '../../result/audit-envelope.js'
-import { reportBudget } from '../../result/budget-report.js'
-import { rowsWithinBudget } from '../../result/rows-within-budget.js'
+import { openRecordPlace } from '../../result/pages.js'
+import { recordRows } from '../../result/record-rows.js'
+import { defaultedBudget } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count } from '../fields.js'
+import { count, cursor } from '../fields.js'
 import { responseTime } from './fact-shapes.js'
 import { freshnessGate } from './memory-gates.js'
 
+const NAME = 'memory_freshness'
 const MAX_ROWS = 500
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -20,6 +22,7 @@ const input = z.object({
   key: z.string().optional().describe('Exactly this key.'),
   top_k: count().default(20).describe('Most facts; never more than 500.'),
   token_budget: count().default(500).describe('Tokens for the rows, at least one row.'),
+  cursor,
 })
 
 const row = z.object({
@@ -46,7 +49,7 @@ const output = z.object({
 
 /** How old facts are, the oldest first. */
 export const memoryFreshness = defineTool({
-  name: 'memory_freshness',
+  name: NAME,
   plane: 'memory',
   effect: 'read',
   description:
@@ -56,23 +59,30 @@ export const memoryFreshness = defineTool({
   input,
   output,
   before: freshnessGate,
-  run: async (args, { facts, clock }: Pick<Services, 'facts' | 'clock'>, call) => {
+  run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const { entity, key } = args
+    const place = openRecordPlace(NAME, call)
     const page = await facts.freshness.oldest(call.caller, {
-      topK: Math.min(args.top_k, MAX_ROWS),
+      topK: Math.min(args.top_k, MAX_ROWS) - (place?.given ?? 0),
+      after: place?.after,
       ...(entity === undefined ? {} : { entity }),
       ...(key === undefined ? {} : { key }),
     })
-    const { rows, used } = rowsWithinBudget(page.rows.map(freshnessRow), args.token_budget)
+    const { rows, budget } = recordRows(NAME, call, {
+      page,
+      place,
+      toRow: freshnessRow,
+      budget: defaultedBudget(call, args.token_budget),
+    })
     const result = answer(
       rows.length === 0 ? 'no facts in freshness window' : rows.map(freshnessLine).join('\n'),
       {
         structured: {
           rows,
           policy: policyOf(facts.freshness.horizons),
-          now: toResponseTime(clock.now()),
+          now: toResponseTime(page.now),
         },
-        budget: reportBudget(args.token_budget, { used, leftOut: page.rows.length - rows.length }),
+        budget,
       },
     )
     if (!call.features.auditEnvelope) return result

@@ -1,20 +1,23 @@
 import type { SweepCandidate } from 'crux-memory'
 import { toResponseTime } from 'crux-types'
 import { z } from 'zod'
-import { reportBudget } from '../../result/budget-report.js'
-import { rowsWithinBudget } from '../../result/rows-within-budget.js'
+import { openRecordPlace } from '../../result/pages.js'
+import { recordRows } from '../../result/record-rows.js'
+import { defaultedBudget } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count } from '../fields.js'
+import { count, cursor } from '../fields.js'
 import { responseTime } from './fact-shapes.js'
 import { freshnessGate } from './memory-gates.js'
 
+const NAME = 'memory_sweep_candidates'
 const MAX_ROWS = 500
 
 const input = z.object({
   top_k: count().default(50).describe('Most facts; never more than 500.'),
   token_budget: count().default(500).describe('Tokens for the rows, at least one row.'),
+  cursor,
 })
 
 const row = z.object({
@@ -37,7 +40,7 @@ const output = z.object({
 
 /** Facts that may be due for deletion. */
 export const memorySweepCandidates = defineTool({
-  name: 'memory_sweep_candidates',
+  name: NAME,
   plane: 'memory',
   effect: 'read',
   description:
@@ -47,17 +50,25 @@ export const memorySweepCandidates = defineTool({
   input,
   output,
   before: freshnessGate,
-  run: async (args, { facts, clock }: Pick<Services, 'facts' | 'clock'>, { caller }) => {
-    const topK = Math.min(args.top_k, MAX_ROWS)
-    const page = await facts.freshness.sweepCandidates(caller, { topK })
-    const { rows, used } = rowsWithinBudget(page.rows.map(sweepRow), args.token_budget)
+  run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
+    const place = openRecordPlace(NAME, call)
+    const page = await facts.freshness.sweepCandidates(call.caller, {
+      topK: Math.min(args.top_k, MAX_ROWS) - (place?.given ?? 0),
+      after: place?.after,
+    })
+    const { rows, budget } = recordRows(NAME, call, {
+      page,
+      place,
+      toRow: sweepRow,
+      budget: defaultedBudget(call, args.token_budget),
+    })
     return answer(
       rows.length === 0
         ? 'no sweep candidates (nothing stale, superseded, or ephemeral)'
         : rows.map(sweepLine).join('\n'),
       {
-        structured: { rows, dry_run: true, now: toResponseTime(clock.now()) },
-        budget: reportBudget(args.token_budget, { used, leftOut: page.rows.length - rows.length }),
+        structured: { rows, dry_run: true, now: toResponseTime(page.now) },
+        budget,
       },
     )
   },

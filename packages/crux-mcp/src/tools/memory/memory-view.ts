@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
+import { openRecordPlace, sealRecordPlace } from '../../result/pages.js'
+import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count } from '../fields.js'
+import { count, cursor } from '../fields.js'
 import { panelFact, panelFactSchema } from './fact-shapes.js'
 import { panelGate } from './memory-gates.js'
 
+const NAME = 'memory_view'
 /** Tokens of an answer when the caller names none. */
 const DEFAULT_BUDGET = 2000
 
@@ -17,6 +20,7 @@ const input = z.object({
   token_budget: count()
     .optional()
     .describe('Tokens for the values, at least one fact; 2000 when absent.'),
+  cursor,
 })
 
 const output = z.object({
@@ -27,7 +31,7 @@ const output = z.object({
 
 /** The newest facts, for looking rather than for recall. */
 export const memoryView = defineTool({
-  name: 'memory_view',
+  name: NAME,
   plane: 'memory',
   effect: 'read',
   description:
@@ -36,24 +40,34 @@ export const memoryView = defineTool({
     'Text: one line a fact, [<entity>] <key> = <value> (id, version), with [pinned] on those you pinned, or "no memory visible"; structuredContent {facts, total_tokens, returned}.',
   input,
   output,
-  before: (call) => panelGate('memory_view', call),
-  run: async (args, { facts }: Pick<Services, 'facts'>, { caller }) => {
-    const topK = Math.max(args.top_k, 1)
+  before: (call) => panelGate(NAME, call),
+  run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
+    const { caller } = call
+    const place = openRecordPlace(NAME, call)
+    const given = place?.given ?? 0
+    const topK = Math.max(Math.max(args.top_k, 1) - given, 1)
+    const budget = budgetInForce(args.token_budget, call.budgets, DEFAULT_BUDGET)
     const view = await facts.view(caller, {
       topK,
-      tokenBudget: args.token_budget ?? DEFAULT_BUDGET,
+      tokenBudget: budget.applied ?? DEFAULT_BUDGET,
       ...(args.entity === undefined ? {} : { entity: args.entity }),
       ...(args.key === undefined ? {} : { key: args.key }),
+      ...(place === undefined ? {} : { after: place.after }),
     })
     const shown = view.rows.map(({ fact, entity }) =>
       panelFact(fact, entity, facts.panel.isPinned(caller, fact.fact_id)),
     )
+    const leftOut = Math.min(view.matched, topK) - shown.length
+    const after = view.marks.at(-1)
     return answer(shown.length === 0 ? 'no memory visible' : shown.map(viewLine).join('\n'), {
       structured: { facts: shown, total_tokens: view.totalTokens, returned: shown.length },
-      budget: reportBudget(args.token_budget, {
-        applied: DEFAULT_BUDGET,
+      budget: reportBudget(budget, {
         used: view.totalTokens,
-        leftOut: Math.min(view.matched, topK) - shown.length,
+        leftOut,
+        nextCursor:
+          leftOut === 0 || after === undefined
+            ? undefined
+            : sealRecordPlace(NAME, call, { given: given + shown.length, after }),
       }),
     })
   },

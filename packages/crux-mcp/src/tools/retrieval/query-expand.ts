@@ -1,13 +1,17 @@
 import type { ExpandAnswer } from 'crux-documents'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
+import { openPlace, ownerOf } from '../../result/pages.js'
 import { type EnvelopeText, searchEnvelope } from '../../result/search-envelope.js'
+import { budgetInForce, NO_BUDGET } from '../../result/token-budget.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count, requireConcreteTenant, tenantId } from '../fields.js'
+import { count, cursor, requireConcreteTenant, tenantId } from '../fields.js'
 import { writeRetrieval } from './retrieval-answer.js'
 import { envelopeSchema, resultId } from './search-hits.js'
 import { hitLabels, retrievalMeta } from './semantic-labels.js'
+
+const NAME = 'query_expand'
 
 const input = z.object({
   tenant_id: tenantId,
@@ -17,9 +21,10 @@ const input = z.object({
   token_budget: count()
     .optional()
     .describe(
-      'Tokens of text, at four bytes each; a first passage that alone is longer is shortened, later ones that do not fit are counted. Absent: all text.',
+      'Tokens of text, at four bytes each; a first passage that alone is longer is shortened, later ones that do not fit are counted, and cursor goes on where the text ended. Absent: all text.',
     ),
   include_text: z.boolean().default(true).describe('False gives addresses and lengths only.'),
+  cursor,
 })
 
 const output = z.object({
@@ -48,14 +53,14 @@ const output = z.object({
 
 /** Read passages by address. */
 export const queryExpand = defineTool({
-  name: 'query_expand',
+  name: NAME,
   plane: 'retrieval',
   effect: 'read',
   crc: 'addressed',
   description:
     'Read the passages behind pointers of query or query_scan: text, title and source. Set token_budget to bound the text. An address that no longer exists is reported beside the others: evicted means search again, tenant_mismatch means it belongs to somebody else.',
   outputDoc:
-    'Envelope of kind addressed: pointers, content [{id, text, title, source, chunk_ref}] unless include_text is false, meta with tokens_loaded and errors [{result_id, error, error_kind}]; structuredContent adds chunks with frame offsets and token counts.',
+    'Envelope of kind addressed: pointers, content [{id, text, title, source, chunk_ref}], with from_byte when a text goes on, unless include_text is false, meta with tokens_loaded and errors [{result_id, error, error_kind}]; structuredContent adds chunks with frame offsets and token counts.',
   input,
   output,
   alsoReads: ['contract'],
@@ -63,13 +68,18 @@ export const queryExpand = defineTool({
     const tenant = requireConcreteTenant(args.tenant_id)
     const isEnveloped = call.contract === 'crc-v1'
     const includeText = isEnveloped && args.include_text
-    const budget = includeText ? args.token_budget : undefined
+    // Without text there is nothing to bound.
+    const budget = includeText ? budgetInForce(args.token_budget, call.budgets) : NO_BUDGET
+    const owner = ownerOf(NAME, call)
+    const [skipped = 0, firstByte = 0] = openPlace(owner, call) ?? []
     const found = await services.documents.expand(call.caller, {
       tenant,
-      handles: args.result_ids,
+      handles: args.result_ids.slice(skipped),
       includeText,
-      ...(budget === undefined ? {} : { tokenBudget: budget }),
+      firstByte,
+      ...(budget.applied === undefined ? {} : { tokenBudget: budget.applied }),
     })
+    const { next } = found
     const legacy = legacyExpansion(found, services)
     const pointers = found.chunks.map((chunk) => ({
       id: resultId(chunk),
@@ -88,11 +98,17 @@ export const queryExpand = defineTool({
             includeText ? found.content.map(envelopeText) : undefined,
           )
         : undefined,
-      reportBudget(budget, {
-        used: found.textTokens,
-        leftOut: found.leftOut,
-        isShortened: found.content.some((chunk) => chunk.isCut),
-      }),
+      {
+        budget: reportBudget(budget, {
+          used: found.textTokens,
+          leftOut: found.leftOut,
+          isShortened: found.content.some((chunk) => chunk.isCut),
+          nextCursor:
+            next === undefined
+              ? undefined
+              : call.cursors.seal(owner, [skipped + next.handle, next.byte]),
+        }),
+      },
     )
   },
 })
@@ -129,5 +145,6 @@ function envelopeText(chunk: ExpandAnswer['content'][number]): EnvelopeText {
     title: chunk.title,
     source: chunk.source,
     chunk_ref: chunk.chunkRef,
+    ...(chunk.fromByte === 0 ? {} : { from_byte: chunk.fromByte }),
   }
 }

@@ -2,11 +2,13 @@ import { greedyWithinBudget } from 'crux-retrieval'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { laneDecision } from '../../result/lane-decision.js'
+import { pageOfList } from '../../result/pages.js'
 import { searchEnvelope } from '../../result/search-envelope.js'
+import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count, requireConcreteTenant, searchMode, tenantId } from '../fields.js'
+import { count, cursor, requireConcreteTenant, searchMode, tenantId } from '../fields.js'
 import { writeRetrieval } from './retrieval-answer.js'
 import { envelopeSchema, fullTokens, hitPointer, hitRow, hitSchema } from './search-hits.js'
 import { hitLabels, retrievalMeta } from './semantic-labels.js'
@@ -21,6 +23,7 @@ const input = z.object({
       'Tokens that the passages would cost in full; hits are given while they fit, at least one. Absent: all of limit.',
     ),
   mode: searchMode,
+  cursor,
 })
 
 const output = z.object({
@@ -53,11 +56,13 @@ export const queryScan = defineTool({
       { signal: call.signal },
     )
     if (found.isEmpty) return answer('index is empty')
-    const budget = args.token_budget
-    const costs = found.hits.map((hit) => hit.docLengthTokens)
+    const budget = budgetInForce(args.token_budget, call.budgets)
+    const page = pageOfList('query_scan', call, found.hits, (hit) => hit.chunkRef)
+    const { rest } = page
+    const costs = rest.map((hit) => hit.docLengthTokens)
     const hits =
-      budget === undefined ? found.hits : found.hits.slice(0, greedyWithinBudget(costs, budget))
-    const leftOut = found.hits.length - hits.length
+      budget.applied === undefined ? rest : rest.slice(0, greedyWithinBudget(costs, budget.applied))
+    const leftOut = rest.length - hits.length
     const used = fullTokens(hits)
     const labels = hitLabels(found, services)
     const legacy = {
@@ -78,7 +83,14 @@ export const queryScan = defineTool({
             used,
           )
         : undefined,
-      reportBudget(budget, { used, leftOut }),
+      {
+        budget: reportBudget(budget, {
+          used,
+          leftOut,
+          nextCursor: page.cursorAfter(hits.length),
+        }),
+        warning: page.warning,
+      },
     )
   },
 })

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { reportCoverage } from '../../result/coverage-report.js'
 import { laneDecision } from '../../result/lane-decision.js'
+import { pageOfList } from '../../result/pages.js'
 import { searchEnvelope } from '../../result/search-envelope.js'
+import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { count, requireConcreteTenant, searchMode, tenantId } from '../fields.js'
+import { count, cursor, requireConcreteTenant, searchMode, tenantId } from '../fields.js'
 import { writeRetrieval } from './retrieval-answer.js'
 import {
   coverageSchema,
@@ -31,6 +33,7 @@ const input = z.object({
     .optional()
     .describe('Leave out hits that score lower; how many is in coverage.below_floor.'),
   mode: searchMode,
+  cursor,
 })
 
 const output = z.object({
@@ -68,9 +71,11 @@ export const query = defineTool({
       { signal: call.signal },
     )
     if (found.isEmpty) return answer('index is empty — ingest data first')
-    const budget = args.token_budget
+    const budget = budgetInForce(args.token_budget, call.budgets)
+    const page = pageOfList('query', call, found.hits, (hit) => hit.chunkRef)
+    const { rest } = page
     const hits =
-      budget === undefined ? found.hits : found.hits.slice(0, pointersWithinBudget(budget))
+      budget.applied === undefined ? rest : rest.slice(0, pointersWithinBudget(budget.applied))
     const labels = hitLabels(found, services)
     const legacy = {
       results: hits.map((hit) => hitRow(hit, labels)),
@@ -89,10 +94,14 @@ export const query = defineTool({
             fullTokens(hits),
           )
         : undefined,
-      reportBudget(budget, {
-        used: POINTER_TOKENS * hits.length,
-        leftOut: found.hits.length - hits.length,
-      }),
+      {
+        budget: reportBudget(budget, {
+          used: POINTER_TOKENS * hits.length,
+          leftOut: rest.length - hits.length,
+          nextCursor: page.cursorAfter(hits.length),
+        }),
+        warning: page.warning,
+      },
     )
   },
 })

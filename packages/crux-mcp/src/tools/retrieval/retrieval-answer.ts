@@ -12,9 +12,12 @@ import { answer, type ToolResult } from '../../result/tool-result.js'
 export function writeRetrieval(
   legacy: LegacyAnswer,
   envelope: Readonly<Record<string, unknown>> | undefined,
-  budget: BudgetReport | undefined,
+  notes: {
+    readonly budget: BudgetReport | undefined
+    readonly warning?: string | undefined
+  },
 ): ToolResult {
-  if (envelope === undefined) return answer(JSON.stringify(legacy), { budget })
+  if (envelope === undefined) return answer(JSON.stringify(legacy), notes)
   const text = JSON.stringify(envelope)
-  return answer(text, { structured: { ...legacy, crc_v1: new JsonText(text) }, budget })
+  return answer(text, { structured: { ...legacy, crc_v1: new JsonText(text) }, ...notes })
 }

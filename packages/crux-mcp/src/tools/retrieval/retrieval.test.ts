@@ -116,6 +116,7 @@ describe('query', () => {
       remaining: 20,
       truncated: true,
       left_out: 8,
+      next_cursor: expect.any(String),
     })
   })
 
