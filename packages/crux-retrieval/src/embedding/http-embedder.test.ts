@@ -217,7 +217,8 @@ describe('createHttpEmbedder', () => {
         (_: unknown, response: Parameters<Answer>[1]) => void response.write('{"embeddings":['),
       ]) {
         const server = await startEmbeddingServer(answer)
-        const embedder = embedderOf(server, { timeoutMs: 30, attempts: 2 })
+        // Long enough for a request to arrive on a busy machine.
+        const embedder = embedderOf(server, { timeoutMs: 300, attempts: 2 })
         await expect(embedder.embed(['a'])).rejects.toMatchObject({ code: 'EMBED_TIMEOUT' })
         expect(server.seen).toHaveLength(2)
       }
