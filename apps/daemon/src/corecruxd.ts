@@ -124,6 +124,7 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
     return await runStdioRelay({
       url: config.mcpUrl,
       token: config.agentToken,
+      surface: config.relaySurface,
       input: proc.stdin,
       output: proc.stdout,
       errorOutput: proc.stderr,

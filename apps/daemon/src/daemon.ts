@@ -166,6 +166,10 @@ async function start(
         allowedOrigins: config.allowedOrigins,
         maxBodyBytes: config.maxRequestBodyBytes,
         isReady,
+        streamLimits: () => ({
+          total: config.sseMaxSessions,
+          perOwner: config.sseMaxSessionsPerOwner,
+        }),
         log,
         metrics: metrics.mcp,
         toolSurface: () => config.toolSurface,

@@ -14,6 +14,8 @@ export {
   type IngressRefusal,
 } from './gates/ingress-guard.js'
 export { isLoopbackHost } from './gates/loopback.js'
+export { SURFACE_CHOICES, type SurfaceChoice } from './gates/surface-choice.js'
+export { DEFAULT_STREAM_LIMITS } from './http/event-streams.js'
 export { createServerDrain, type ServerDrain } from './http/server-drain.js'
 export { parseJsonBytes } from './json/parse-json.js'
 export type { ListedTool } from './listing/listed-tool.js'
@@ -39,6 +41,7 @@ export type {
   McpServer,
   McpServerOptions,
   Services,
+  StreamLimits,
 } from './server-options.js'
 export {
   type CallContext,

@@ -91,6 +91,27 @@ describe('gates', () => {
     }
   })
 
+  it('lets a client choose a narrower surface by the address, and says which there are', async () => {
+    for (const query of ['?surface=minimal', '?surface=dynamic&x=1', '?x=1']) {
+      const { json } = await open.send({ path: `/mcp${query}`, body: body('tools/list') })
+      const listed = JSON.stringify(json).length
+      const all = JSON.stringify(await open.rpc('tools/list')).length
+      if (query.includes('surface')) expect(listed).toBeLessThan(all)
+      else expect(listed).toBe(all)
+    }
+    for (const method of ['GET', 'POST']) {
+      const reply = await open.send({
+        method,
+        path: '/mcp?surface=everything',
+        ...(method === 'POST' ? { body: body('tools/list') } : {}),
+      })
+      expect(reply).toMatchObject({
+        status: 400,
+        json: { error: 'invalid_surface', hint: expect.stringContaining('minimal, dynamic') },
+      })
+    }
+  })
+
   it('makes the earlier gate win over the later (MCP-11.5-gate-order)', async () => {
     // Faults in the order of the gates, each with what it alone is answered.
     const names = ['source', 'auth', 'session', 'parse', 'noId'] as const

@@ -44,6 +44,13 @@ export interface AgentCredential {
   readonly caller: Caller
 }
 
+/** Most event streams at a time; 0 is no limit. */
+export interface StreamLimits {
+  readonly total: number
+  /** Of one agent, or of one address where callers have no name. */
+  readonly perOwner: number
+}
+
 export interface McpServerOptions {
   readonly host: string
   /** 0 picks a free port. */
@@ -77,6 +84,8 @@ export interface McpServerOptions {
   readonly budgets?: BudgetLimits
   /** How long one tool call may take, in milliseconds; default 30,000. */
   readonly callTimeLimitMs?: number
+  /** Limits of event streams, asked for at each that is opened; 1,024 and 64 when absent. */
+  readonly streamLimits?: () => StreamLimits
   /** Time between comments that keep event streams open, in milliseconds; default 15,000. */
   readonly keepAliveMs?: number
 }

@@ -49,6 +49,8 @@ export const GROUPS: readonly {
       'rateLimitBurst',
       'rateLimitExemptCidrs',
       'trustedProxyCidrs',
+      'sseMaxSessions',
+      'sseMaxSessionsPerOwner',
       'defaultTokenBudget',
       'maxTokenBudget',
     ],
@@ -113,5 +115,8 @@ export const GROUPS: readonly {
       'storageFailpoint',
     ],
   },
-  { title: 'Command line and stdio relay', settings: ['httpUrl', 'httpToken', 'mcpUrl'] },
+  {
+    title: 'Command line and stdio relay',
+    settings: ['httpUrl', 'httpToken', 'mcpUrl', 'relaySurface'],
+  },
 ]

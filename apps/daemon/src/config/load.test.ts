@@ -116,6 +116,21 @@ describe('loadConfig', () => {
     )
   })
 
+  it('limits event streams to 1024 and 64, also when the number is none (MCP-11.1-sse-cap-global, MCP-11.1-sse-cap-owner)', async () => {
+    const unset = await load({})
+    expect(unset.config).toMatchObject({ sseMaxSessions: 1024, sseMaxSessionsPerOwner: 64 })
+    const { config, warnings } = await load({
+      CRUX_MCP_SSE_MAX_SESSIONS: '0',
+      CRUX_MCP_SSE_MAX_SESSIONS_PER_OWNER: 'many',
+    })
+    expect(config).toMatchObject({ sseMaxSessions: 0, sseMaxSessionsPerOwner: 64 })
+    expect(warnings).toEqual([
+      'CRUX_MCP_SSE_MAX_SESSIONS_PER_OWNER="many" is no integer from 0, so it counts as 64',
+    ])
+    const negative = await load({ CRUX_MCP_SSE_MAX_SESSIONS: '-1' })
+    expect(negative.config.sseMaxSessions).toBe(1024)
+  })
+
   it('builds the index of documents unless CORECRUXD_BUILD_CCXI is 0', async () => {
     expect((await load({})).config.buildCcxi).toBe(true)
     expect((await load({ CORECRUXD_BUILD_CCXI: '0' })).config.buildCcxi).toBe(false)

@@ -110,6 +110,20 @@ export function integer(
   })
 }
 
+/** A whole number from 0; text that is none means the default, with a warning. */
+export function lenientInteger(facts: VariableFacts & { fallback: number }): Variable<number> {
+  const { fallback } = facts
+  const isNumber = (raw: string): boolean => /^\d{1,15}$/.test(raw.trim())
+  return variable({
+    ...facts,
+    schema: z.string().transform((raw) => (isNumber(raw) ? Number(raw) : fallback)),
+    expected: 'an integer from 0',
+    fallbackText: String(fallback),
+    doubt: (raw) =>
+      isNumber(raw) ? undefined : `is no integer from 0, so it counts as ${fallback}`,
+  })
+}
+
 /** A whole number that is moved into bounds, both included, when it lies outside. */
 export function clampedInteger(
   facts: VariableFacts & { fallback: number; min: number; max: number },

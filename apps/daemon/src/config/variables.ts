@@ -1,3 +1,4 @@
+import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES } from 'crux-mcp'
 import { isServiceUrl, TUNED_FUSION, withWeights } from 'crux-retrieval'
 import { isCidr } from './network.js'
 import {
@@ -6,6 +7,7 @@ import {
   flag,
   integer,
   lenientChoice,
+  lenientInteger,
   list,
   optIn,
   optionalChoice,
@@ -249,6 +251,20 @@ export const VARIABLES = {
     item: 'address ranges such as 10.0.0.0/8',
     accepts: isCidr,
     meaning: 'Proxies whose X-Forwarded-For header names the client.',
+  }),
+
+  sseMaxSessions: lenientInteger({
+    name: 'CRUX_MCP_SSE_MAX_SESSIONS',
+    yaml: 'limits.sse_max_sessions',
+    fallback: DEFAULT_STREAM_LIMITS.total,
+    meaning: 'Event streams of MCP that are open at the same time; above it 429. 0 is no limit.',
+  }),
+  sseMaxSessionsPerOwner: lenientInteger({
+    name: 'CRUX_MCP_SSE_MAX_SESSIONS_PER_OWNER',
+    yaml: 'limits.sse_max_sessions_per_owner',
+    fallback: DEFAULT_STREAM_LIMITS.perOwner,
+    meaning:
+      'The same for each agent, or for each client address where callers send no token; above it 429. 0 is no limit.',
   }),
 
   defaultTokenBudget: optionalInteger({
@@ -622,6 +638,13 @@ export const VARIABLES = {
     name: 'CRUX_MCP_URL',
     fallback: 'http://127.0.0.1:14801/mcp',
     meaning: 'Where `corecruxd mcp-stdio` finds the daemon.',
+  }),
+  relaySurface: optionalChoice({
+    name: 'CRUX_TOOL_SURFACE',
+    words: SURFACE_CHOICES,
+    unset: 'what the operator of the daemon chose',
+    meaning:
+      'How many tools `corecruxd mcp-stdio` has the daemon list for its client: minimal or dynamic. It only ever makes the list shorter.',
   }),
 } as const
 

@@ -48,6 +48,13 @@ describe('runStdioRelay', () => {
     ])
   })
 
+  it('asks for the surface that its client is to see', async () => {
+    const stub = await startStub(answerEmpty)
+    await relay(`${stub.url}?surface=dynamic&x=1`, request(1), { surface: 'minimal' })
+    await relay(stub.url, request(1))
+    expect(stub.seen.map(({ path }) => path)).toEqual(['/mcp?surface=minimal&x=1', '/mcp'])
+  })
+
   it('answers -32000 with the id when nothing listens, also to what is no request (MCP-11.3-stdio-error)', async () => {
     const url = await closedUrl()
     const input = [request('a b'), request({ odd: 1 }), notification('x'), '{broken'].join('\n')
@@ -220,6 +227,7 @@ describe('runStdioRelay', () => {
 
 interface Exchange {
   readonly body: string
+  readonly path: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly response: ServerResponse
 }
@@ -239,6 +247,7 @@ async function startStub(
     incoming.on('end', () => {
       const exchange = {
         body: Buffer.concat(chunks).toString(),
+        path: incoming.url,
         headers: incoming.headers,
         response,
       }

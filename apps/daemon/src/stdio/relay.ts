@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { PARSE_ERROR, UPSTREAM_ERROR } from 'crux-mcp'
+import { PARSE_ERROR, type SurfaceChoice, UPSTREAM_ERROR } from 'crux-mcp'
 import { messageOf } from 'crux-types'
 import { type InputLine, readLines } from './lines.js'
 import { type SpawnPlan, spawnDaemon } from './spawn-daemon.js'
@@ -11,6 +11,8 @@ export interface StdioRelayOptions {
   readonly url: string
   /** Agent token, sent as bearer. */
   readonly token?: string | undefined
+  /** The part of the tools that the client is shown; undefined leaves it to the daemon. */
+  readonly surface?: SurfaceChoice | undefined
   /** One JSON-RPC message a line. */
   readonly input: Readable
   /** Gets JSON-RPC lines and nothing else. */
@@ -55,6 +57,7 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
   const upstream = openUpstream({
     url: options.url,
     token: options.token,
+    surface: options.surface,
     connections: MAX_IN_FLIGHT,
   })
   const output = lineWriter(options.output)

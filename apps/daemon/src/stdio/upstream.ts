@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { SurfaceChoice } from 'crux-mcp'
 import { Agent, request } from 'undici'
 
 /** What the endpoint made of one message. */
@@ -31,6 +32,8 @@ const MAX_DETAIL = 300
 export function openUpstream(options: {
   readonly url: string
   readonly token: string | undefined
+  /** Asked for in the query of the address. */
+  readonly surface?: SurfaceChoice | undefined
   /** Most connections. */
   readonly connections: number
 }): Upstream {
@@ -39,12 +42,13 @@ export function openUpstream(options: {
     headersTimeout: ANSWER_TIMEOUT_MS,
     bodyTimeout: ANSWER_TIMEOUT_MS,
   })
+  const target = withSurface(options.url, options.surface)
   const closing = new AbortController()
   // Every request under way listens, which is no leak.
   setMaxListeners(0, closing.signal)
 
   const send = async (message: Uint8Array, sessionId: string | undefined) => {
-    const response = await request(options.url, {
+    const response = await request(target, {
       method: 'POST',
       dispatcher: agent,
       signal: closing.signal,
@@ -91,6 +95,13 @@ export function openUpstream(options: {
       await agent.destroy()
     },
   }
+}
+
+function withSurface(url: string, surface: SurfaceChoice | undefined): string {
+  if (surface === undefined || !URL.canParse(url)) return url
+  const target = new URL(url)
+  target.searchParams.set('surface', surface)
+  return target.href
 }
 
 function readReply(status: number, text: string, sessionId: string | undefined): UpstreamReply {

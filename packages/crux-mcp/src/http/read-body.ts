@@ -14,6 +14,8 @@ export function readBody(
   request: IncomingMessage,
   maxBytes: number,
 ): Promise<Uint8Array | BodyRefusal> {
+  // What closed before this is not heard of again.
+  if (request.destroyed) return Promise.resolve('aborted')
   // A declared length that is no number makes Node refuse the request before this.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     request.resume()

@@ -4,15 +4,25 @@ import type { McpErrorCode } from '../errors.js'
 import { createAuthenticator } from '../gates/authenticate.js'
 import { createIngressGuard } from '../gates/ingress-guard.js'
 import { INVALID_SESSION_ID_BODY, readSessionId } from '../gates/session-id.js'
+import {
+  INVALID_SURFACE_BODY,
+  readSurfaceChoice,
+  type SurfaceChoice,
+} from '../gates/surface-choice.js'
 import { type ParsedJson, parseJson } from '../json/parse-json.js'
 import { PARSE_ERROR } from '../protocol/codes.js'
 import { createDispatch } from '../protocol/dispatch.js'
 import { discovery } from '../protocol/handshake.js'
-import { errorResponse, readRequest } from '../protocol/json-rpc.js'
+import { errorResponse, isObject, type JsonRpcRequest, readRequest } from '../protocol/json-rpc.js'
 import type { McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
 import { AnswerBatch, sendJson } from './answer-batch.js'
-import { EventStreams, ownerKey } from './event-streams.js'
+import {
+  DEFAULT_STREAM_LIMITS,
+  EventStreams,
+  ownerKey,
+  type StreamRefusal,
+} from './event-streams.js'
 import { readBody } from './read-body.js'
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000
@@ -27,6 +37,14 @@ export interface RequestHandler {
   stop(): void
 }
 
+/** What the gates found out about a request. */
+interface Admitted {
+  readonly caller: Caller
+  readonly sessionId: string | undefined
+  /** The part of the tools that the client wants to see. */
+  readonly surface: SurfaceChoice | undefined
+}
+
 /** Gates in their order, then dispatch; a gate's answer ends the request. */
 export function createRequestHandler(options: McpServerOptions): RequestHandler {
   const guard = createIngressGuard({
@@ -36,7 +54,10 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
   })
   const authenticate = createAuthenticator(options)
   const dispatch = createDispatch({ ...options, tools })
-  const streams = new EventStreams(options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS)
+  const streams = new EventStreams(
+    options.streamLimits ?? (() => DEFAULT_STREAM_LIMITS),
+    options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
+  )
   const discoveryText = JSON.stringify(discovery(options.version))
   const answers = new AnswerBatch()
   let isStopping = false
@@ -44,15 +65,15 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
   const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
     if (isStopping) response.setHeader('Connection', 'close')
     if (!options.isReady()) {
-      response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
-      return refuse(response, 503, 'not_ready', 'the daemon is starting; ask again shortly')
+      return notReady(response, 'the daemon is starting; ask again shortly')
     }
     const { host, origin } = request.headers
     const refusal = guard.checkSource({ host, origin })
     if (refusal !== undefined) {
       return refuse(response, refusal.status, refusal.error, refusal.hint)
     }
-    if (pathOf(request) !== '/mcp') return end(response, 404)
+    const { path, query } = splitTarget(request)
+    if (path !== '/mcp') return end(response, 404)
     if (request.method !== 'POST' && request.method !== 'GET') {
       response.setHeader('Allow', 'GET, POST')
       return end(response, 405)
@@ -61,40 +82,32 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
     if (caller === undefined) return sendJson(response, 401, UNAUTHORIZED_BODY)
     const sessionId = readSessionId(request)
     if (sessionId === null) return sendJson(response, 400, INVALID_SESSION_ID_BODY)
+    const surface = readSurfaceChoice(query)
+    if (surface === null) return sendJson(response, 400, INVALID_SURFACE_BODY)
     return request.method === 'POST'
-      ? post(request, response, caller, sessionId)
-      : get(request, response, caller, sessionId)
+      ? post(request, response, { caller, sessionId, surface })
+      : get(request, response, { caller, sessionId })
   }
 
   const get = (
     request: IncomingMessage,
     response: ServerResponse,
-    caller: Caller,
-    sessionId: string | undefined,
+    { caller, sessionId }: Omit<Admitted, 'surface'>,
   ): undefined => {
     if (!(request.headers.accept ?? '').includes('text/event-stream')) {
       return sendJson(response, 200, discoveryText)
     }
+    if (isStopping) return notReady(response, 'the daemon is stopping; connect again shortly')
     const id = sessionId ?? uuidHex()
     const owner = ownerKey(caller, request.socket.remoteAddress)
-    if (!streams.open(id, owner, response, { [SESSION_HEADER]: id })) {
-      sendJson(
-        response,
-        403,
-        JSON.stringify({
-          error: 'sse_session_owner_mismatch',
-          detail: 'another caller has a stream open under this session id; choose another id',
-        }),
-      )
-    }
-    return undefined
+    const refusal = streams.open(id, owner, response, { [SESSION_HEADER]: id })
+    return refusal === undefined ? undefined : refuseStream(response, refusal)
   }
 
   const post = async (
     request: IncomingMessage,
     response: ServerResponse,
-    caller: Caller,
-    sessionId: string | undefined,
+    { caller, sessionId, surface }: Admitted,
   ): Promise<void> => {
     if (sessionId !== undefined) response.setHeader(SESSION_HEADER, sessionId)
     const typeRefusal = guard.checkContentType(request.headers['content-type'])
@@ -121,8 +134,10 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
     if (rpc.method === 'initialize' && sessionId === undefined) {
       response.setHeader(SESSION_HEADER, uuidHex())
     }
-    const answering = dispatch(rpc, { caller, hasLoneSurrogate: parsed.hasLoneSurrogate })
+    const { hasLoneSurrogate } = parsed
+    const answering = dispatch(rpc, { caller, hasLoneSurrogate, surface })
     answers.add(response, typeof answering === 'string' ? answering : await answering)
+    if (sessionId !== undefined && declaresIntent(rpc)) streams.notifyToolsChanged(sessionId)
   }
 
   return {
@@ -153,9 +168,33 @@ function parseErrorResponse(why: string): string {
   return errorResponse(null, PARSE_ERROR, `invalid JSON: ${why}`)
 }
 
-function pathOf({ url = '' }: IncomingMessage): string {
-  const query = url.indexOf('?')
-  return query < 0 ? url : url.slice(0, query)
+function splitTarget({ url = '' }: IncomingMessage): { path: string; query: string } {
+  const mark = url.indexOf('?')
+  return mark < 0
+    ? { path: url, query: '' }
+    : { path: url.slice(0, mark), query: url.slice(mark + 1) }
+}
+
+/** True for the call after which a caller's list of tools may be another one. */
+function declaresIntent({ method, params }: JsonRpcRequest): boolean {
+  if (method !== 'tools/call' || params.name !== 'cuecrux_session') return false
+  const intent = isObject(params.arguments) ? params.arguments.intent : undefined
+  return typeof intent === 'string' && intent.trim() !== ''
+}
+
+function notReady(response: ServerResponse, hint: string): undefined {
+  response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
+  return refuse(response, 503, 'not_ready', hint)
+}
+
+function refuseStream(response: ServerResponse, refusal: StreamRefusal): undefined {
+  if (refusal.kind === 'limit') {
+    const { scope, limit } = refusal
+    return sendJson(response, 429, JSON.stringify({ error: 'sse_session_limit', scope, limit }))
+  }
+  const error = 'sse_session_owner_mismatch'
+  const detail = 'another caller has a stream open under this session id; choose another id'
+  return sendJson(response, 403, JSON.stringify({ error, detail }))
 }
 
 function refuse(response: ServerResponse, status: number, error: string, hint: string): undefined {
