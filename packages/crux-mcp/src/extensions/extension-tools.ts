@@ -73,6 +73,20 @@ export interface ExtensionToolsOptions {
   readonly isBuiltIn: (name: string) => boolean
 }
 
+/** The options of a server, as far as extensions go. */
+export function extensionOptions(host: {
+  readonly services: ExtensionToolsOptions['services']
+  readonly tools: readonly { readonly name: string }[]
+  readonly extensionAliases?: boolean
+}): ExtensionToolsOptions {
+  const names = new Set(host.tools.map(({ name }) => name))
+  return {
+    services: host.services,
+    useAliases: host.extensionAliases ?? false,
+    isBuiltIn: (name) => names.has(name),
+  }
+}
+
 /**
  * Build the reader of the extension tools that the holder of a passport may see, sorted by name; at
  * most {@link MAX_EXTENSION_TOOLS}.
