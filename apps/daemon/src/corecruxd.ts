@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { CruxError, systemClock } from 'crux-types'
+import { environmentForDaemon } from './agents/spawn-environment.js'
+import { homeOf } from './clients/machine.js'
 import { type ConfigSources, loadConfig } from './config/load.js'
 import { VARIABLES } from './config/variables.js'
 import { startDaemon } from './daemon.js'
@@ -134,7 +135,7 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
             spawn: {
               command: proc.execPath,
               args: proc.argv.slice(1, 2),
-              env: proc.env,
+              env: await environmentForDaemon(proc.env, config.dataDir),
               logFile: join(config.dataDir, 'daemon.log'),
             },
           }
@@ -149,7 +150,7 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
 export function configSources(proc: Pick<ProcessLike, 'env' | 'cwd'>): ConfigSources {
   return {
     env: proc.env,
-    homeDir: homedir(),
+    homeDir: homeOf(proc.env),
     workDir: proc.cwd(),
     readFile: async (path) => {
       try {

@@ -4,6 +4,7 @@ import { loadHashes } from 'crux-segment'
 import { createIntentStore } from 'crux-session'
 import { openDataDirectory } from 'crux-storage'
 import { ANONYMOUS, type Clock, CruxError, messageOf } from 'crux-types'
+import { openAgentRegistry } from './agents/agent-registry.js'
 import { openBackup, removeStaleStages } from './backup/backup.js'
 import { chooseEmbedder } from './compose/embedders.js'
 import { checkPosture } from './compose/guards.js'
@@ -79,7 +80,9 @@ async function start(
   lifetime: { onClose: (close: () => Promise<void>) => void; closeAll: () => Promise<void> },
 ): Promise<Daemon> {
   const { onClose, closeAll } = lifetime
-  const agents = checkPosture(config)
+  const agents = await openAgentRegistry(config, log)
+  onClose(async () => agents.stop())
+  checkPosture(config, agents.current().length > 0)
   const build = readBuildInfo()
   const metrics = createMetrics(build)
   const hashes = await loadHashes()
@@ -117,7 +120,11 @@ async function start(
       const { bsize, blocks, bavail } = await statfs(config.dataDir)
       return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
     },
-    warnings: () => [...embedders.warnings(), ...opened().documents.stats().warnings],
+    warnings: () => [
+      ...agents.warnings(),
+      ...embedders.warnings(),
+      ...opened().documents.stats().warnings,
+    ],
   })
   const onWarning = (sentence: string): void => {
     log.warn(sentence)
@@ -130,9 +137,9 @@ async function start(
   }
   if (config.mcpEnabled) {
     log.info(
-      agents.length === 0
-        ? 'MCP serves whoever reaches it, with home tenant default and every tenant readable; CRUX_AGENT_TOKENS restricts it'
-        : `MCP serves ${agents.length} agents; those without CORECRUXD_AGENT_TENANTS read every tenant`,
+      agents.current().length === 0
+        ? 'MCP serves whoever reaches it, with home tenant default and every tenant readable; `corecruxctl start --agent NAME` or CRUX_AGENT_TOKENS restricts it'
+        : `MCP serves ${agents.current().length} agents${config.mcpAllowAnonymous ? ' and anonymous callers of this machine' : ''}; those without CORECRUXD_AGENT_TENANTS read every tenant`,
     )
   }
   const app = createHttpApp({
@@ -159,7 +166,7 @@ async function start(
         port: config.mcpPort,
         services,
         version: build.version,
-        agents: () => agents,
+        agents: agents.current,
         anonymous: ANONYMOUS,
         allowAnonymous: config.mcpAllowAnonymous,
         allowedHosts: config.allowedHosts,
@@ -173,7 +180,6 @@ async function start(
         log,
         metrics: metrics.mcp,
         toolSurface: () => config.toolSurface,
-        extensionAliases: config.extToolAliases,
         budgets: {
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,

@@ -10,6 +10,12 @@
  * - `DAEMON_REFUSED`: the daemon answered an error; `data.status`, `data.problem`.
  * - `EXPORT_BROKEN`: an export broke off time and again.
  * - `NOT_CONFIRMED`: what cannot be undone was not confirmed on standard input; nothing was done.
+ * - `AGENT_FILE_INVALID`: the list of agents is no list of agents; `data.path`.
+ * - `AGENT_FILE_BUSY`: another process is changing the list of agents; `data.path`.
+ * - `AGENT_NAME_TAKEN`: the configuration and the list of agents both name an agent; `data.name`.
+ * - `AGENT_UNKNOWN`: no agent has that name; `data.name`.
+ * - `CLIENT_CONFIG_INVALID`: a configuration file of an agent's program cannot be read or edited; `data.path`.
+ * - `SETUP_FAILED`: an agent was set up and does not get through to the daemon; `data.agent`.
  * - `INPUT_UNREADABLE`: a path to ingest does not exist or cannot be listed; `data.path`.
  */
 export type DaemonErrorCode =
@@ -22,6 +28,12 @@ export type DaemonErrorCode =
   | 'DAEMON_REFUSED'
   | 'EXPORT_BROKEN'
   | 'NOT_CONFIRMED'
+  | 'AGENT_FILE_INVALID'
+  | 'AGENT_FILE_BUSY'
+  | 'AGENT_NAME_TAKEN'
+  | 'AGENT_UNKNOWN'
+  | 'CLIENT_CONFIG_INVALID'
+  | 'SETUP_FAILED'
   | 'INPUT_UNREADABLE'
 
 /** Exit status of a start that was refused; `EX_CONFIG` of sysexits. */

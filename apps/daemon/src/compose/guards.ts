@@ -1,28 +1,18 @@
-import {
-  type AgentCredential,
-  bindGuard,
-  isLoopbackHost,
-  parseAgentTenants,
-  parseAgentTokens,
-} from 'crux-mcp'
+import { bindGuard, isLoopbackHost } from 'crux-mcp'
 import { CruxError } from 'crux-types'
 import type { Config } from '../config/load.js'
 import type { DaemonErrorCode } from '../errors.js'
 
 /**
- * Read the agents, and refuse addresses that would serve strangers.
+ * Refuse addresses that would serve strangers.
  *
- * @throws {CruxError} `INSECURE_BIND`, and crux-mcp's `AGENT_TOKENS_INVALID`, `AGENT_TENANTS_INVALID`, `BIND_REFUSED`.
+ * @param hasAgents - Whether MCP asks for a token.
+ * @throws {CruxError} `INSECURE_BIND`, and crux-mcp's `BIND_REFUSED`.
  */
-export function checkPosture(config: Config): readonly AgentCredential[] {
-  const agents = parseAgentTokens(
-    config.agentToken,
-    config.agentTokens,
-    parseAgentTenants(config.agentTenants.join(',')),
-  )
+export function checkPosture(config: Config, hasAgents: boolean): void {
   if (config.mcpEnabled) {
     bindGuard(config.mcpHost, {
-      hasTokens: agents.length > 0,
+      hasTokens: hasAgents,
       allowInsecure: config.allowInsecureDevAuthBind,
     })
   }
@@ -38,5 +28,4 @@ export function checkPosture(config: Config): readonly AgentCredential[] {
       { data: { variable: 'CORECRUXD_HTTP_HOST' } },
     )
   }
-  return agents
 }
