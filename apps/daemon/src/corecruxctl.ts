@@ -1,5 +1,6 @@
 import { CruxError } from 'crux-types'
 import yargs from 'yargs'
+import { addAgentCommands } from './cli/commands/agent-commands.js'
 import { addBenches } from './cli/commands/bench-commands.js'
 import { addConsolidationCommands } from './cli/commands/consolidation-commands.js'
 import { addDaemonCommands } from './cli/commands/daemon-commands.js'
@@ -7,6 +8,7 @@ import { addForgetCommands } from './cli/commands/forget-commands.js'
 import { addIngest } from './cli/commands/ingest-command.js'
 import { addLegalHoldCommands } from './cli/commands/legal-hold-commands.js'
 import { addMemoryCommands } from './cli/commands/memory-commands.js'
+import { addStart } from './cli/commands/start-command.js'
 import { addTransfer } from './cli/commands/transfer-commands.js'
 import { createContext } from './cli/context.js'
 import { loadClientSettings } from './config/load.js'
@@ -77,6 +79,7 @@ async function run(proc: ProcessLike, signal: AbortSignal): Promise<number> {
     })
     .option('json', { type: 'boolean', default: false, describe: 'Print one line of JSON' })
   const commands = [
+    addStart,
     addIngest,
     addMemoryCommands,
     addTransfer,
@@ -84,6 +87,7 @@ async function run(proc: ProcessLike, signal: AbortSignal): Promise<number> {
     addConsolidationCommands,
     addLegalHoldCommands,
     addDaemonCommands,
+    addAgentCommands,
     addBenches,
   ]
   await commands

@@ -1,6 +1,5 @@
 import { configurationPage, exampleEnv, exampleYaml } from 'crux-daemon'
-import { CLIENT_LIMITS, surfaceSizes, tools } from 'crux-mcp'
-import { clientsPage } from './clients-page.js'
+import { tools } from 'crux-mcp'
 import { KERNEL_MODULE, kernelModule } from './compile-kernel.js'
 import { toolsPage } from './tools-page.js'
 import { workspaceRoot } from './workspace.js'
@@ -17,7 +16,6 @@ export function generatedFiles(): GeneratedFile[] {
   return [
     { path: 'config.example.env', text: exampleEnv() },
     { path: 'config.example.yaml', text: exampleYaml() },
-    { path: 'docs/clients.md', text: clientsPage(CLIENT_LIMITS, surfaceSizes(tools)) },
     { path: 'docs/configuration.md', text: configurationPage() },
     { path: 'docs/tools.md', text: toolsPage(tools) },
     { path: KERNEL_MODULE, text: kernelModule(workspaceRoot()) },

@@ -57,14 +57,7 @@ export const GROUPS: readonly {
   },
   {
     title: 'Agents',
-    settings: [
-      'agentToken',
-      'agentTokens',
-      'mcpAllowAnonymous',
-      'agentTenants',
-      'toolSurface',
-      'extToolAliases',
-    ],
+    settings: ['agentToken', 'agentTokens', 'mcpAllowAnonymous', 'agentTenants', 'toolSurface'],
   },
   {
     title: 'Facts',

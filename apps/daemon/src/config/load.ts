@@ -107,14 +107,22 @@ function parseSettings<Name extends SettingName>(
   return values as Pick<Settings, Name>
 }
 
-async function readYaml(sources: ConfigSources): Promise<ReadonlyMap<string, string>> {
-  const { env, homeDir } = sources
+/** The YAML file that counts, whether it exists or not; undefined when none is to be read. */
+export function configFilePath({
+  env,
+  homeDir,
+  workDir,
+}: Omit<ConfigSources, 'readFile'>): string | undefined {
   const named = env[VARIABLES.configPath.name]
-  if (named?.trim() === '') return new Map()
-  const path =
-    named === undefined
-      ? join(absolute(env.XDG_CONFIG_HOME) ?? join(homeDir, '.config'), 'crux', 'config.yaml')
-      : resolve(sources.workDir, expandPath(named, env, homeDir))
+  if (named?.trim() === '') return undefined
+  return named === undefined
+    ? join(absolute(env.XDG_CONFIG_HOME) ?? join(homeDir, '.config'), 'crux', 'config.yaml')
+    : resolve(workDir, expandPath(named, env, homeDir))
+}
+
+async function readYaml(sources: ConfigSources): Promise<ReadonlyMap<string, string>> {
+  const path = configFilePath(sources)
+  if (path === undefined) return new Map()
   let source: string | undefined
   try {
     source = await sources.readFile(path)

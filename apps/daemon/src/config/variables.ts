@@ -299,7 +299,7 @@ export const VARIABLES = {
     takesEmpty: true,
     expected: 'name:token pairs, separated by commas',
     meaning:
-      'Agents that may call MCP, as name:token pairs between commas; a token is 32 to 256 letters, digits or . _ ~ -. Wins over CRUX_AGENT_TOKEN. With neither, anybody who reaches the port may call.',
+      'Agents that may call MCP, as name:token pairs between commas; a token is 32 to 256 letters, digits or . _ ~ -. Wins over CRUX_AGENT_TOKEN. `corecruxctl start --agent NAME` adds further agents. With none at all, anybody who reaches the port may call.',
   }),
   mcpAllowAnonymous: flag({
     name: 'CORECRUXD_MCP_ALLOW_ANONYMOUS',
@@ -324,13 +324,6 @@ export const VARIABLES = {
     fallback: 'full',
     meaning:
       'How many tools MCP lists. full: all; minimal: a core of 16; dynamic: the core and up to 12 that fit what the agent declared or did last. Tools that are not listed can be called all the same, and a client may ask for less.',
-  }),
-  extToolAliases: flag({
-    name: 'CORECRUXD_EXT_TOOL_ALIASES',
-    yaml: 'agents.ext_tool_aliases',
-    fallback: false,
-    meaning:
-      'List the tools of extensions with _ in the place of the dots in their names, which some clients refuse. They can be called by either name.',
   }),
 
   factPersistence: flag({

@@ -1,6 +1,6 @@
 import { advertiseContract, type CrcKind } from '../result/crc-v1.js'
 import type { Tool } from '../tools/define-tool.js'
-import { consequenceOf } from './consequence.js'
+import { type Consequence, consequenceOf } from './consequence.js'
 import type { TokenStamp } from './tool-capability.js'
 
 /** Where the work of a tool is done: here, or on the hosted platform. */
@@ -22,6 +22,8 @@ export interface ListableTool {
   readonly description: string
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly crc?: CrcKind
+  /** What its maker says about its consequences; told from the name when absent. */
+  readonly consequence?: Consequence
 }
 
 /**
@@ -48,7 +50,7 @@ export function listableTool(
  * @param stamp - Of the token that the list was made for.
  */
 export function listedTool(tool: ListableTool, stamp?: TokenStamp): ListedTool {
-  const { name, description, inputSchema, crc } = tool
+  const { name, description, inputSchema, crc, consequence = consequenceOf(name) } = tool
   return {
     name,
     description,
@@ -63,7 +65,7 @@ export function listedTool(tool: ListableTool, stamp?: TokenStamp): ListedTool {
           },
     _meta: {
       crux: {
-        consequence_metadata: consequenceOf(name),
+        consequence_metadata: consequence,
         ...(stamp === undefined ? {} : stampMeta(stamp)),
         ...(description.startsWith('[hosted]') ? { upgrade: upgradeHint(name) } : {}),
       },

@@ -1,7 +1,5 @@
 import type { Caller } from 'crux-types'
-import { createExtensionTools, extensionOptions } from '../extensions/extension-tools.js'
 import { refusedToReaders } from '../gates/read-only.js'
-import { createLeaning } from '../listing/leaning.js'
 import { createToolLister } from '../listing/list-tools.js'
 import type { SurfaceMode } from '../listing/surface-mode.js'
 import type { McpServerOptions } from '../server-options.js'
@@ -28,15 +26,10 @@ export type Dispatch = (
  * What does not change between calls, the handshake and lists of tools, is written once.
  */
 export function createDispatch(
-  host: ToolHost & Pick<McpServerOptions, 'version' | 'toolSurface' | 'extensionAliases'>,
+  host: ToolHost & Pick<McpServerOptions, 'version' | 'toolSurface'>,
 ): Dispatch {
   const handshakeText = JSON.stringify(handshake(host.version))
-  const listTools = createToolLister({
-    tools: host.tools,
-    surface: host.toolSurface,
-    leaningOf: createLeaning(host.services),
-    extensionTools: createExtensionTools(extensionOptions(host)),
-  })
+  const listTools = createToolLister({ tools: host.tools, surface: host.toolSurface })
   const callTool = createToolCaller(host)
 
   return ({ id, method, params }, { caller, hasLoneSurrogate, surface }) => {

@@ -5,7 +5,6 @@ import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { BootstrapAnswer, BootstrapQuery } from '../fact-store.js'
 import { type FactTable, NONE } from '../facts/fact-table.js'
-import { EXTENSION_GRANT_PREFIX, EXTENSION_PREFIX } from '../privacy.js'
 import { termsOf } from '../text/white-space.js'
 import { rowsOfEntities } from './candidates.js'
 import { assertQueryText } from './query-facts.js'
@@ -57,8 +56,7 @@ export function bootstrapFacts(
 }
 
 /**
- * Records that the daemon keeps as facts for everybody in a tenant: gaps, engrams, extensions and
- * their grants.
+ * Records that the daemon keeps as facts for everybody in a tenant: gaps and engrams.
  *
  * @see sharedFacts for order and errors.
  */
@@ -69,7 +67,7 @@ export function systemFacts(
   query: BootstrapQuery,
 ): Promise<BootstrapAnswer> {
   return sharedFacts(context, vectors, caller, query, {
-    prefixes: [GAPS_PREFIX, ENGRAM_PREFIX, EXTENSION_PREFIX, EXTENSION_GRANT_PREFIX],
+    prefixes: [GAPS_PREFIX, ENGRAM_PREFIX],
     isSeedShared: false,
   })
 }
