@@ -180,6 +180,7 @@ async function start(
         log,
         metrics: metrics.mcp,
         toolSurface: () => config.toolSurface,
+        extensionAliases: config.extToolAliases,
         budgets: {
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,

@@ -80,6 +80,8 @@ export interface McpServerOptions {
   readonly features: Features
   /** How much of the catalogue `tools/list` shows, asked for at each list; all of it when absent. */
   readonly toolSurface?: () => SurfaceMode
+  /** List tools of extensions with `_` in the place of dots, which some clients refuse; default false. */
+  readonly extensionAliases?: boolean
   /** What the operator says about token budgets; nothing when absent. */
   readonly budgets?: BudgetLimits
   /** How long one tool call may take, in milliseconds; default 30,000. */

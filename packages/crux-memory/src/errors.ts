@@ -6,7 +6,7 @@
  * - `PRIVATE_NEEDS_IDENTITY`: a private fact was to be written by a caller without an identity.
  * - `IDENTITY_INVALID`: the caller's identity cannot own private facts, because a name with `::` inside or
  *   `:` at the end would share them with another; `data.identity`.
- * - `ENTITY_RESERVED`: the entity lies in another agent's private space; `data.entity`, `data.prefix`.
+ * - `ENTITY_RESERVED`: the entity lies in another agent's private space, or only the daemon writes it; `data.entity`, `data.prefix`.
  * - `SUPERSEDES_INVALID`: facts to retire do not exist or are not visible to the caller; `data.invalid_refs`.
  *   Nothing was stored.
  * - `VALIDITY_INVALID`: bounds of world time are no times, or end before they start; `data.from`, `data.to`.

@@ -221,7 +221,10 @@ export interface FactStore extends FactTransfer {
   ): Promise<FactView>
   /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
-  /** Gaps (`__ops__::coverage`) or engrams (`__engram__::`) of the caller's tenant, whatever their private flag. */
+  /**
+   * Gaps (`__ops__::coverage`), engrams (`__engram__::`), extensions (`__extension__::`) or their grants
+   * (`__extension_grant__::`) of the caller's tenant, whatever their private flag.
+   */
   systemRecords(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
   /** Correct, pin, look back, say what was used. */
   readonly panel: MemoryPanel

@@ -87,6 +87,8 @@ export type {
 export {
   AGENT_PREFIX,
   createPrivacyPolicy,
+  EXTENSION_GRANT_PREFIX,
+  EXTENSION_PREFIX,
   type PrivacyPolicy,
   splitPrivateEntity,
 } from './privacy.js'

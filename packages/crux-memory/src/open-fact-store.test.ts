@@ -366,6 +366,20 @@ describe('openFactStore: refusals', () => {
     }
   })
 
+  it('keeps callers from writing what is listed to agents as a tool', async () => {
+    const { store } = await open()
+    for (const entity of ['__extension__::evil', '__extension_grant__::evil::anna']) {
+      for (const caller of [anna, ANONYMOUS]) {
+        await expect(put(store, caller, entity, 'record', '{}')).rejects.toMatchObject({
+          code: 'ENTITY_RESERVED',
+          data: { entity },
+        })
+      }
+      const { fact } = await put(store, SYSTEM, entity, 'record', '{}')
+      expect(fact.private).toBe(true)
+    }
+  })
+
   it("keeps callers out of other agents' private space", async () => {
     const { store } = await open()
     for (const [caller, entity] of [

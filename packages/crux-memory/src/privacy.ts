@@ -10,6 +10,11 @@ export const LEGAL_HOLD_PREFIX = '__legal_hold__::'
 /** Start of the entities that hold receipts of legal holds. */
 export const LEGAL_HOLD_RECEIPT_PREFIX = '__legal_hold_receipt__::'
 
+/** Start of the entities that hold installed extensions. */
+export const EXTENSION_PREFIX = '__extension__::'
+/** Start of the entities that say which agent may use which tools of an extension. */
+export const EXTENSION_GRANT_PREFIX = '__extension_grant__::'
+
 // Entities of the daemon's own records: always private, and sharing them cannot be switched on.
 const DAEMON_PREFIXES: readonly string[] = [
   '__action_enrichment_receipt__::',
@@ -23,8 +28,8 @@ const DAEMON_PREFIXES: readonly string[] = [
   '__coord__::',
   '__dossier__::',
   '__engram__::',
-  '__extension__::',
-  '__extension_grant__::',
+  EXTENSION_PREFIX,
+  EXTENSION_GRANT_PREFIX,
   '__gpu1_receipt__::',
   '__incident__::',
   LEGAL_HOLD_PREFIX,
@@ -191,6 +196,15 @@ export function storedEntityOf(caller: Caller, entity: string, isPrivate: boolea
       'ENTITY_RESERVED',
       `entities that start with '${hold}' are legal holds; place and release them as operator (corecruxctl legal-hold)`,
       { data: { entity, prefix: hold } },
+    )
+  }
+  // What is listed to agents as a tool is not for agents to write: it speaks to all of them.
+  const extension = findPrefix(entity, [EXTENSION_PREFIX, EXTENSION_GRANT_PREFIX])
+  if (extension !== undefined && caller.kind !== 'system') {
+    throw new CruxError<MemoryErrorCode>(
+      'ENTITY_RESERVED',
+      `entities that start with '${extension}' say which tools of extensions agents see, and only the daemon writes them; choose another name`,
+      { data: { entity, prefix: extension } },
     )
   }
   if (!isPrivate) return entity

@@ -121,6 +121,18 @@ const STATES: Record<string, State> = {
     isPrivate: true,
     audience: 'its owner',
   },
+  'grant of an extension': {
+    ...bare,
+    entity: '__extension_grant__::marker',
+    writer: SYSTEM,
+    audience: 'nobody',
+  },
+  'extension of another tenant': {
+    ...bare,
+    entity: '__extension__::marker',
+    writer: { ...SYSTEM, tenant: 'acme' },
+    audience: 'nobody',
+  },
   'private bootstrap knowledge of an agent': {
     ...bare,
     entity: '__bootstrap__::doc:marker',
@@ -144,7 +156,7 @@ interface Path {
   readonly showsPrivate?: false
   /** Whether the path serves only callers with a name. */
   readonly needsName?: true
-  readonly kind?: 'bootstrap' | 'gaps'
+  readonly kind?: 'bootstrap' | 'system'
   /** Whether the target shows in the answer. */
   readonly read: (
     store: FactStore,
@@ -176,6 +188,13 @@ function query(
     },
   }
 }
+
+const SYSTEM_PREFIXES = [
+  '__ops__::coverage',
+  '__engram__::',
+  '__extension__::',
+  '__extension_grant__::',
+]
 
 const PATHS: Record<string, Path> = {
   'query for all': query(live, () => ({})),
@@ -226,9 +245,9 @@ const PATHS: Record<string, Path> = {
   },
   'system records': {
     shows: versions,
-    kind: 'gaps',
+    kind: 'system',
     read: async (store, caller, { id }) => {
-      const records = ['__ops__::coverage', '__engram__::'].map((entityPrefix) =>
+      const records = SYSTEM_PREFIXES.map((entityPrefix) =>
         store.systemRecords(caller, { entityPrefix }),
       )
       return (await Promise.all(records)).some(({ facts }) =>
@@ -397,8 +416,9 @@ function isExpected(path: Path, state: State, reader: Caller): boolean {
   if (path.kind === 'bootstrap') {
     return state.bootstrap === 'every tenant' || (state.bootstrap === 'its tenant' && isAtHome)
   }
-  if (path.kind === 'gaps') {
-    return isAtHome && state.entity.startsWith('__ops__::coverage') && !state.isPrivate
+  if (path.kind === 'system') {
+    const isRecord = SYSTEM_PREFIXES.some((prefix) => state.entity.startsWith(prefix))
+    return isAtHome && isRecord && !state.isPrivate
   }
   if (!isAtHome || state.audience === 'nobody') return false
   if (path.showsPrivate === false && state.audience === 'its owner') return false

@@ -1,5 +1,6 @@
 import { configurationPage, exampleEnv, exampleYaml } from 'crux-daemon'
-import { tools } from 'crux-mcp'
+import { CLIENT_LIMITS, surfaceSizes, tools } from 'crux-mcp'
+import { clientsPage } from './clients-page.js'
 import { KERNEL_MODULE, kernelModule } from './compile-kernel.js'
 import { toolsPage } from './tools-page.js'
 import { workspaceRoot } from './workspace.js'
@@ -16,6 +17,7 @@ export function generatedFiles(): GeneratedFile[] {
   return [
     { path: 'config.example.env', text: exampleEnv() },
     { path: 'config.example.yaml', text: exampleYaml() },
+    { path: 'docs/clients.md', text: clientsPage(CLIENT_LIMITS, surfaceSizes(tools)) },
     { path: 'docs/configuration.md', text: configurationPage() },
     { path: 'docs/tools.md', text: toolsPage(tools) },
     { path: KERNEL_MODULE, text: kernelModule(workspaceRoot()) },

@@ -8,6 +8,9 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null
 }
 
+/** The outcome of a command that ran to its end. */
+export type Finished = Exit & { readonly stdout: string; readonly stderr: string }
+
 /** A child process whose output is kept. */
 export interface Child {
   readonly process: ChildProcess
@@ -26,15 +29,26 @@ export interface ChildOptions {
   readonly cwd?: string
   /** Text for its standard input, which is closed after it; closed at once when absent. */
   readonly input?: string
+  /** Leave its standard input open, for programs that end with it. */
+  readonly keepInputOpen?: boolean
 }
 
 /** Run a script of ours with the Node.js that runs the tests. */
-export async function startNode(
+export function startNode(
   script: string,
   args: readonly string[] = [],
   options: ChildOptions = {},
 ): Promise<Child> {
-  const child = spawn(process.execPath, [script, ...args], {
+  return startProgram(process.execPath, [script, ...args], options)
+}
+
+/** Run any program. */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  options: ChildOptions = {},
+): Promise<Child> {
+  const child = spawn(command, args, {
     // Nothing of the developer's own configuration may leak in.
     env: { PATH: process.env.PATH, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
@@ -52,7 +66,7 @@ export async function startNode(
   await once(child, 'spawn')
   // A child that refuses to start closes its input before we do.
   child.stdin.on('error', () => {})
-  child.stdin.end(options.input ?? '')
+  if (options.keepInputOpen !== true) child.stdin.end(options.input ?? '')
   return {
     process: child,
     pid: child.pid ?? 0,
@@ -67,12 +81,21 @@ export async function startNode(
 }
 
 /** Run a script to its end. */
-export async function runNode(
+export function runNode(
   script: string,
   args: readonly string[] = [],
   options: ChildOptions = {},
-): Promise<Exit & { readonly stdout: string; readonly stderr: string }> {
-  const child = await startNode(script, args, options)
+): Promise<Finished> {
+  return runProgram(process.execPath, [script, ...args], options)
+}
+
+/** Run any program to its end. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  options: ChildOptions = {},
+): Promise<Finished> {
+  const child = await startProgram(command, args, options)
   const exit = await child.exited
   return { ...exit, stdout: child.stdout(), stderr: child.stderr() }
 }

@@ -1,4 +1,11 @@
-export { type Child, type ChildOptions, type Exit, runNode, startNode } from './child.js'
+export {
+  type Child,
+  type ChildOptions,
+  type Exit,
+  type Finished,
+  runNode,
+  startNode,
+} from './child.js'
 export {
   callTool,
   connectOverHttp,
@@ -16,7 +23,6 @@ export {
   createSandbox,
   type Daemon,
   type Environment,
-  type Finished,
   type Sandbox,
   waitUntilReady,
 } from './sandbox.js'

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Child, type ChildOptions, type Exit, runNode, startNode } from './child.js'
+import { type Child, type ChildOptions, type Finished, runNode, startNode } from './child.js'
 import { CTL_BINARY, DAEMON_BINARY } from './paths.js'
 
 /** Environment variables for a child. */
@@ -17,9 +17,6 @@ export interface Daemon extends Child {
   /** Milliseconds from start to the ready line. */
   readonly readyMs: number
 }
-
-/** The outcome of a command that ran to its end. */
-export type Finished = Exit & { readonly stdout: string; readonly stderr: string }
 
 /** A temporary folder with everything that was started in it. */
 export interface Sandbox {

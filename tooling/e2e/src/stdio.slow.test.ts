@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { startNode } from './child.js'
+import { freePort } from './free-port.js'
 import { DAEMON_BINARY } from './paths.js'
 import { createSandbox } from './sandbox.js'
 
@@ -121,16 +121,6 @@ describe('corecruxd mcp-stdio', () => {
     expect(await response.text()).toContain('relay')
   })
 })
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no TCP address')
-  return address.port
-}
 
 function isRunning(pid: number): boolean {
   try {

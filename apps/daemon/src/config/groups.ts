@@ -57,7 +57,14 @@ export const GROUPS: readonly {
   },
   {
     title: 'Agents',
-    settings: ['agentToken', 'agentTokens', 'mcpAllowAnonymous', 'agentTenants', 'toolSurface'],
+    settings: [
+      'agentToken',
+      'agentTokens',
+      'mcpAllowAnonymous',
+      'agentTenants',
+      'toolSurface',
+      'extToolAliases',
+    ],
   },
   {
     title: 'Facts',

@@ -325,6 +325,13 @@ export const VARIABLES = {
     meaning:
       'How many tools MCP lists. full: all; minimal: a core of 16; dynamic: the core and up to 12 that fit what the agent declared or did last. Tools that are not listed can be called all the same, and a client may ask for less.',
   }),
+  extToolAliases: flag({
+    name: 'CORECRUXD_EXT_TOOL_ALIASES',
+    yaml: 'agents.ext_tool_aliases',
+    fallback: false,
+    meaning:
+      'List the tools of extensions with _ in the place of the dots in their names, which some clients refuse. They can be called by either name.',
+  }),
 
   factPersistence: flag({
     name: 'CORECRUXD_FACT_PERSISTENCE',

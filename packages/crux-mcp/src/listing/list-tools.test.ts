@@ -13,7 +13,7 @@ import {
 } from './list-tools.js'
 import { CORE_FLOOR } from './shape-surface.js'
 import type { SurfaceMode } from './surface-mode.js'
-import type { CapabilityRouter, ToolCapability } from './tool-capability.js'
+import { type CapabilityRouter, capabilityOf, type ToolCapability } from './tool-capability.js'
 
 // The whole catalogue by name, so that the list can be judged before every tool is served.
 const CATALOGUE: readonly Tool[] = documentedCatalogue().map(({ name }) =>
@@ -46,6 +46,7 @@ function extensionTool(name: string): ExtensionTool {
     name,
     description: `[local][extension:one][trust:Unknown] ${name}`,
     inputSchema: { type: 'object', properties: {} },
+    capability: capabilityOf(name),
     revision: '1',
   }
 }

@@ -5,7 +5,12 @@ import { type ListableTool, type ListedTool, listedTool, stampMeta } from './lis
 import { ListingCache } from './listing-cache.js'
 import { type Leaning, shapeSurface } from './shape-surface.js'
 import { narrowerSurface, type SurfaceMode } from './surface-mode.js'
-import { type CapabilityRouter, capabilityOf, type TokenStamp } from './tool-capability.js'
+import {
+  type CapabilityRouter,
+  capabilityOf,
+  type TokenStamp,
+  type ToolCapability,
+} from './tool-capability.js'
 
 /** Whose list, and how much of it. */
 export interface ListRequest {
@@ -24,6 +29,8 @@ export interface ToolListing {
 
 /** A tool of an extension that the caller may see. */
 export interface ExtensionTool extends ListableTool {
+  /** What a token has to permit: it goes by the tool's own name, under which it need not be listed. */
+  readonly capability: ToolCapability
   /** Changes with what the entry is made of. */
   readonly revision: string
 }
@@ -66,14 +73,17 @@ export function createToolLister(
   return (request) => {
     const { caller } = request
     const router = sources.routerOf?.(caller)
-    const permitted = (tools: readonly ListableTool[]): readonly ListableTool[] =>
+    const builtIn =
       router === undefined
-        ? tools
-        : tools.filter(({ name }) => router.authorises(capabilityOf(name)))
-    const builtIn = permitted(catalogue)
+        ? catalogue
+        : catalogue.filter(({ name }) => router.authorises(capabilityOf(name)))
 
     const finish = (extensions: readonly ExtensionTool[]): ToolListing => {
-      const all = extensions.length === 0 ? builtIn : [...builtIn, ...permitted(extensions)]
+      const permitted =
+        router === undefined
+          ? extensions
+          : extensions.filter(({ capability }) => router.authorises(capability))
+      const all = permitted.length === 0 ? builtIn : [...builtIn, ...permitted]
       const mode = narrowerSurface(sources.surface?.() ?? 'full', request.surface)
       const leaning = mode === 'dynamic' ? sources.leaningOf?.(caller) : undefined
       const shown = shapeSurface(all, mode, leaning ?? NO_LEANING)

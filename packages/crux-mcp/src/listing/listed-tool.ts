@@ -1,6 +1,6 @@
 import { advertiseContract, type CrcKind } from '../result/crc-v1.js'
 import type { Tool } from '../tools/define-tool.js'
-import { type Consequence, consequenceOf } from './consequence.js'
+import { consequenceOf } from './consequence.js'
 import type { TokenStamp } from './tool-capability.js'
 
 /** Where the work of a tool is done: here, or on the hosted platform. */
@@ -22,8 +22,6 @@ export interface ListableTool {
   readonly description: string
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly crc?: CrcKind
-  /** What its maker says about its consequences; told from the name when absent. */
-  readonly consequence?: Consequence
 }
 
 /**
@@ -50,7 +48,7 @@ export function listableTool(
  * @param stamp - Of the token that the list was made for.
  */
 export function listedTool(tool: ListableTool, stamp?: TokenStamp): ListedTool {
-  const { name, description, inputSchema, crc, consequence = consequenceOf(name) } = tool
+  const { name, description, inputSchema, crc } = tool
   return {
     name,
     description,
@@ -65,7 +63,7 @@ export function listedTool(tool: ListableTool, stamp?: TokenStamp): ListedTool {
           },
     _meta: {
       crux: {
-        consequence_metadata: consequence,
+        consequence_metadata: consequenceOf(name),
         ...(stamp === undefined ? {} : stampMeta(stamp)),
         ...(description.startsWith('[hosted]') ? { upgrade: upgradeHint(name) } : {}),
       },

@@ -1,5 +1,7 @@
 import type { Caller } from 'crux-types'
+import { createExtensionTools, extensionOptions } from '../extensions/extension-tools.js'
 import { refusedToReaders } from '../gates/read-only.js'
+import { createLeaning } from '../listing/leaning.js'
 import { createToolLister } from '../listing/list-tools.js'
 import type { SurfaceMode } from '../listing/surface-mode.js'
 import type { McpServerOptions } from '../server-options.js'
@@ -26,10 +28,15 @@ export type Dispatch = (
  * What does not change between calls, the handshake and lists of tools, is written once.
  */
 export function createDispatch(
-  host: ToolHost & Pick<McpServerOptions, 'version' | 'toolSurface'>,
+  host: ToolHost & Pick<McpServerOptions, 'version' | 'toolSurface' | 'extensionAliases'>,
 ): Dispatch {
   const handshakeText = JSON.stringify(handshake(host.version))
-  const listTools = createToolLister({ tools: host.tools, surface: host.toolSurface })
+  const listTools = createToolLister({
+    tools: host.tools,
+    surface: host.toolSurface,
+    leaningOf: createLeaning(host.services),
+    extensionTools: createExtensionTools(extensionOptions(host)),
+  })
   const callTool = createToolCaller(host)
 
   return ({ id, method, params }, { caller, hasLoneSurrogate, surface }) => {

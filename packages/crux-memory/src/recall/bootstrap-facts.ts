@@ -5,6 +5,7 @@ import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { BootstrapAnswer, BootstrapQuery } from '../fact-store.js'
 import { type FactTable, NONE } from '../facts/fact-table.js'
+import { EXTENSION_GRANT_PREFIX, EXTENSION_PREFIX } from '../privacy.js'
 import { termsOf } from '../text/white-space.js'
 import { rowsOfEntities } from './candidates.js'
 import { assertQueryText } from './query-facts.js'
@@ -56,7 +57,8 @@ export function bootstrapFacts(
 }
 
 /**
- * Records that the daemon keeps as facts for everybody in a tenant: gaps and engrams.
+ * Records that the daemon keeps as facts for everybody in a tenant: gaps, engrams, extensions and
+ * their grants.
  *
  * @see sharedFacts for order and errors.
  */
@@ -67,7 +69,7 @@ export function systemFacts(
   query: BootstrapQuery,
 ): Promise<BootstrapAnswer> {
   return sharedFacts(context, vectors, caller, query, {
-    prefixes: [GAPS_PREFIX, ENGRAM_PREFIX],
+    prefixes: [GAPS_PREFIX, ENGRAM_PREFIX, EXTENSION_PREFIX, EXTENSION_GRANT_PREFIX],
     isSeedShared: false,
   })
 }
