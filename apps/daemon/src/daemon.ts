@@ -13,6 +13,7 @@ import { openStores, type Stores } from './compose/open-stores.js'
 import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
 import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
+import { chooseTokenizer } from './compose/tokenizer.js'
 import { factUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
@@ -88,6 +89,7 @@ async function start(
   const hashes = await loadHashes()
   const embedders = await chooseEmbedder(config, { hashes, clock, log })
   onClose(() => embedders.close())
+  const tokenizer = await chooseTokenizer(config, log)
   let stores: Stores | undefined
   const opened = (): Stores => {
     // Nobody gets here: both listeners answer 503 until the stores are open.
@@ -123,6 +125,7 @@ async function start(
     warnings: () => [
       ...agents.warnings(),
       ...embedders.warnings(),
+      ...tokenizer.warnings,
       ...opened().documents.stats().warnings,
     ],
   })
@@ -152,6 +155,7 @@ async function start(
     clock,
     build,
     embedder: () => embedders.status,
+    tokenizer: tokenizer.status,
     backup: (signal) => openBackup(config.dataDir, signal),
   })
 
@@ -185,6 +189,7 @@ async function start(
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,
         },
+        tokenCounter: tokenizer.counter,
         features: {
           memoryPanel: config.featureMemoryPanel,
           freshness: config.featureFreshness,
@@ -208,6 +213,7 @@ async function start(
     clock,
     hashes,
     embedders,
+    tokenCounter: tokenizer.counter,
     onWarning,
     onClose,
     events: {

@@ -72,7 +72,7 @@ export interface ExpandQuery {
   readonly handles: readonly string[]
   /** Whether `content` holds text. */
   readonly includeText: boolean
-  /** Tokens of text, at UTF-8 bytes over four rounded up. */
+  /** Tokens of text, as the store's counter has it: by default UTF-8 bytes over four, rounded up. */
   readonly tokenBudget?: number
   /** Bytes of the first handle's text that were given before; default 0. */
   readonly firstByte?: number

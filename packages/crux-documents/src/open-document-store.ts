@@ -3,11 +3,13 @@ import { type Hashes, loadHashes } from 'crux-segment'
 import type { SegmentStore } from 'crux-storage'
 import {
   type Caller,
+  CHARS4,
   type Clock,
   CruxError,
   createPauser,
   requireReadableTenant,
   requireWriter,
+  type TokenCounter,
 } from 'crux-types'
 import type {
   DocumentStore,
@@ -60,6 +62,8 @@ export interface DocumentStoreOptions {
   readonly merge?: 'background' | 'manual' | 'off'
   /** What is merged and up to which size; default: 8 segments of similar size, 65,536 frames, 256 MiB. */
   readonly mergePolicy?: MergePolicy
+  /** Says what text costs against a token budget; default: four bytes a token. */
+  readonly tokenCounter?: TokenCounter
   /** Default: loaded here. */
   readonly hashes?: Hashes
   /** Told in one sentence of what was found damaged and mended, or could not be. */
@@ -183,7 +187,8 @@ class SegmentDocumentStore implements DocumentStore {
   async expand(caller: Caller, query: ExpandQuery): Promise<ExpandAnswer> {
     requireReadableTenant(caller, query.tenant)
     this.requireOpen()
-    const sources = { segments: this.options.segments, hashes: this.hashes }
+    const { segments, tokenCounter = CHARS4 } = this.options
+    const sources = { segments, hashes: this.hashes, tokenCounter }
     return this.set.queryStored((readers) => expand({ ...sources, readers }, query, createPauser()))
   }
 

@@ -120,7 +120,8 @@ describe('the length of an answer', () => {
         for (const tool of ['query', 'query_scan']) {
           const { text, envelope } = await search(tool, { query: words, token_budget, limit })
           const { fixed, pointer } = boundsOf(`${tool} text`)
-          const names = tool === 'query' ? 2 * inJson(words) + 3 * words.split(' ').length : 0
+          const missing: string[] = envelope.meta.coverage?.missing_tokens ?? []
+          const names = sum(missing.map((each) => 100 + 3 * inJson(each)))
           const bound = fixed + pointer * envelope.pointers.length + names
           expect(Buffer.byteLength(text), tool).toBeLessThanOrEqual(bound)
         }

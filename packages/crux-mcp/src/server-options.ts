@@ -2,7 +2,7 @@ import type { DocumentStore } from 'crux-documents'
 import type { FactStore, Substrate } from 'crux-memory'
 import type { SemanticProfile } from 'crux-retrieval'
 import type { IntentStore, SessionStore } from 'crux-session'
-import type { Caller, Clock } from 'crux-types'
+import type { Caller, Clock, TokenCounter } from 'crux-types'
 import type { Features } from './features.js'
 import type { SurfaceMode } from './listing/surface-mode.js'
 import type { BudgetLimits } from './result/token-budget.js'
@@ -84,6 +84,8 @@ export interface McpServerOptions {
   readonly extensionAliases?: boolean
   /** What the operator says about token budgets; nothing when absent. */
   readonly budgets?: BudgetLimits
+  /** Says what texts cost against a budget; the stores count with the same one. Default: four bytes a token. */
+  readonly tokenCounter?: TokenCounter
   /** How long one tool call may take, in milliseconds; default 30,000. */
   readonly callTimeLimitMs?: number
   /** Limits of event streams, asked for at each that is opened; 1,024 and 64 when absent. */

@@ -7,6 +7,7 @@ import {
   hasCode,
   type IdSource,
   messageOf,
+  type TokenCounter,
   toStoredTime,
   uuidHex,
 } from 'crux-types'
@@ -59,6 +60,8 @@ export interface FactStoreOptions {
   readonly countRecalls?: boolean
   /** Ranks bootstrap knowledge; null or absent: by words. */
   readonly embedder?: Embedder | null
+  /** Says what values cost against a token budget; default: four bytes a token. */
+  readonly tokenCounter?: TokenCounter
   /** How values are forgotten. */
   readonly forgetting?: {
     /** Secret of the data directory, at least 16 bytes: what was shown before a restart can be confirmed after it. Random unless given. */
@@ -99,6 +102,7 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     clock,
     horizonsOf(options.decay),
     options.countRecalls === true ? new RecallCounts() : undefined,
+    options.tokenCounter,
   )
   const vectors = embedder ? { cache: new VectorCache(embedder), embedder, onWarning } : undefined
   let isClosed = false

@@ -28,6 +28,7 @@
  * - `DENSE_NOT_FINITE`: a vector holds NaN or an infinity; `data.at` within it, `data.got`, `data.segment`, `data.docId`.
  * - `SEARCH_FILE_INVALID`: bytes to load are no search file, or cut or damaged; `data.offset`.
  * - `SEARCH_FILE_VERSION`: a search file of a version that is not known; `data.version`, `data.offset`.
+ * - `TOKENIZER_UNUSABLE`: the package that counts a model's tokens is not installed or not as expected; `data.vocabulary`.
  * - `COLLECTION_INVALID`: a test collection cannot be read; `data.line`, from 1.
  *
  * Damaged index bytes are reported with the codes of crux-segment.
@@ -60,4 +61,5 @@ export type RetrievalErrorCode =
   | 'DENSE_NOT_FINITE'
   | 'SEARCH_FILE_INVALID'
   | 'SEARCH_FILE_VERSION'
+  | 'TOKENIZER_UNUSABLE'
   | 'COLLECTION_INVALID'

@@ -154,3 +154,8 @@ export type {
   WeightedTerm,
 } from './lexical/lexical-types.js'
 export type { IndexFiles, IndexTarget } from './lexical/term-collector.js'
+export {
+  loadTokenCounter,
+  TOKEN_VOCABULARIES,
+  type TokenVocabulary,
+} from './load-token-counter.js'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dispatchTokens, storeTokens } from 'crux-types'
+import { CHARS4, dispatchTokens, noPause, storeTokens } from 'crux-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { greedyWithinBudget } from './budgets.js'
@@ -21,12 +21,19 @@ describe('token estimates', () => {
     )
   })
 
-  it('are UTF-8 bytes over four, without a tokenizer (RET-11.8-chars4)', () => {
+  it('are UTF-8 bytes over four by default, without a tokenizer (RET-11.8-chars4)', () => {
     expect(storeTokens('x'.repeat(400))).toBe(100)
     expect(storeTokens('é'.repeat(400))).toBe(200)
-    const lockfile = fromRoot('pnpm-lock.yaml')
-    expect(lockfile).toContain('packages:')
-    expect(lockfile).not.toMatch(/tiktoken|gpt-tokenizer|gpt-3-encoder|sentencepiece/)
+    expect(CHARS4.count('x'.repeat(400), noPause)).toBe(100)
+    // A package for it comes with this one only when its user installs it.
+    const own = JSON.parse(fromRoot('packages/crux-retrieval/package.json'))
+    expect(own.peerDependenciesMeta['gpt-tokenizer']).toEqual({ optional: true })
+    for (const folder of ['packages/crux-retrieval', 'apps/daemon']) {
+      const { dependencies, optionalDependencies } = JSON.parse(fromRoot(`${folder}/package.json`))
+      expect(Object.keys({ ...dependencies, ...optionalDependencies }).join(' ')).not.toMatch(
+        /tiktoken|gpt-tokenizer|gpt-3-encoder|sentencepiece/,
+      )
+    }
   })
 
   it('price a text alike each time, in a unit that is documented (RET-11.8-comparable)', () => {

@@ -28,4 +28,10 @@ export {
 } from './slices.js'
 export { assertTenant, isTenant, MAX_TENANT_LENGTH } from './tenant.js'
 export { assertText, cutUtf8, isWellFormed, type TextRule } from './text.js'
-export { dispatchTokens, storeTokens } from './tokens.js'
+export {
+  CHARS4,
+  dispatchTokens,
+  storeTokens,
+  type TokenCounter,
+  vocabularyCounter,
+} from './tokens.js'

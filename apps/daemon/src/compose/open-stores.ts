@@ -22,7 +22,7 @@ import {
   openFileJournal,
   openFileSegmentStore,
 } from 'crux-storage'
-import type { Clock } from 'crux-types'
+import type { Clock, TokenCounter } from 'crux-types'
 import type { Config } from '../config/load.js'
 import { loadDirectoryKey } from './directory-key.js'
 import { edgeRelations } from './edge-relations.js'
@@ -45,6 +45,8 @@ export interface StoreOptions {
   readonly hashes: Hashes
   /** For documents, queries and facts. */
   readonly embedders: Pick<Embedders, 'documents' | 'query' | 'facts' | 'status'>
+  /** What values and texts cost against a token budget. */
+  readonly tokenCounter: TokenCounter
   readonly events: JournalEvents
   readonly onWarning: (message: string) => void
   /** Called at each named step of a seal. */
@@ -92,6 +94,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       },
       countRecalls: config.memorySalience,
       embedder: embedders.facts,
+      tokenCounter: options.tokenCounter,
       forgetting: {
         confirmKey: await loadDirectoryKey(config.dataDir),
         windowDays: config.forgetRecoveryWindowDays,
@@ -121,6 +124,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   )
   const documents = keep(
     await openDocumentStore({
+      tokenCounter: options.tokenCounter,
       segments,
       clock,
       buildIndex: config.buildCcxi,

@@ -53,6 +53,7 @@ export const GROUPS: readonly {
       'sseMaxSessionsPerOwner',
       'defaultTokenBudget',
       'maxTokenBudget',
+      'tokenizer',
     ],
   },
   {

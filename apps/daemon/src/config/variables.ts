@@ -1,5 +1,5 @@
 import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES } from 'crux-mcp'
-import { isServiceUrl, TUNED_FUSION, withWeights } from 'crux-retrieval'
+import { isServiceUrl, TOKEN_VOCABULARIES, TUNED_FUSION, withWeights } from 'crux-retrieval'
 import { isCidr } from './network.js'
 import {
   choice,
@@ -284,6 +284,15 @@ export const VARIABLES = {
     example: '25000',
     meaning:
       'Most tokens of a token_budget that cuts an answer; a larger one is lowered to it, and the answer says so.',
+  }),
+
+  tokenizer: choice({
+    name: 'CORECRUXD_TOKENIZER',
+    yaml: 'limits.tokenizer',
+    words: ['chars4', ...TOKEN_VOCABULARIES],
+    fallback: 'chars4',
+    meaning:
+      'What counts tokens of texts against a token_budget. chars4: four bytes are a token. The others: vocabularies of models, which need the package gpt-tokenizer; if it cannot be loaded, chars4 counts, and the log, /readyz and /v1/version say why.',
   }),
 
   agentToken: optionalText({

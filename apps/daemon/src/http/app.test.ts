@@ -72,6 +72,7 @@ async function openFixture(
     clock,
     build,
     embedder: () => ({ kind: 'none', model: null, dims: 0, state: 'ready', reason: 'a test' }),
+    tokenizer: { id: 'chars4', wanted: 'chars4', reason: null },
     backup: async () => new Blob(['tar']).stream(),
     ...more,
   }

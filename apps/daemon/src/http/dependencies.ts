@@ -2,6 +2,7 @@ import type { Services } from 'crux-mcp'
 import type { Clock } from 'crux-types'
 import type { EmbedderStatus } from '../compose/embedders.js'
 import type { Health } from '../compose/health.js'
+import type { TokenizerStatus } from '../compose/tokenizer.js'
 import type { Config } from '../config/load.js'
 import type { Log } from '../log.js'
 import type { Metrics } from '../metrics.js'
@@ -20,6 +21,8 @@ export interface HttpDependencies {
   readonly build: BuildInfo
   /** Which embedder runs, and how it fares. */
   readonly embedder: () => EmbedderStatus
+  /** What counts tokens. */
+  readonly tokenizer: TokenizerStatus
   /** A tar archive of a consistent copy of the data directory. */
   readonly backup: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 }

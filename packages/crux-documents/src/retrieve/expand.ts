@@ -1,6 +1,6 @@
 import type { Hashes } from 'crux-segment'
 import type { SegmentStore } from 'crux-storage'
-import { CruxError, cutUtf8, type Pause, storeTokens } from 'crux-types'
+import { CruxError, type Pause, type TokenCounter } from 'crux-types'
 import type {
   ChunkText,
   ExpandAnswer,
@@ -25,6 +25,7 @@ export interface ExpandSources {
   readonly segments: SegmentStore
   readonly hashes: Hashes
   readonly readers: Readers
+  readonly tokenCounter: TokenCounter
 }
 
 interface Found {
@@ -55,7 +56,7 @@ export async function expand(
   const tenant = { name: query.tenant, hash: sources.hashes.xxh64Text(query.tenant) }
   const chunks: ExpandedChunk[] = []
   const errors: ExpandError[] = []
-  const text = new TextCollector(sources, query)
+  const text = new TextCollector(sources, query, pause)
   for (const [place, handle] of query.handles.entries()) {
     const found = find(handle, sources.readers, tenant)
     if ('error' in found) {
@@ -137,8 +138,15 @@ class TextCollector {
   private readonly budget: number
   private readonly firstByte: number
 
-  constructor({ segments, hashes }: ExpandSources, query: ExpandQuery) {
+  private readonly counter: TokenCounter
+
+  constructor(
+    { segments, hashes, tokenCounter }: ExpandSources,
+    query: ExpandQuery,
+    private readonly pause: Pause,
+  ) {
     this.reader = new ChunkReader(segments, hashes)
+    this.counter = tokenCounter
     this.budget = query.tokenBudget ?? Number.POSITIVE_INFINITY
     this.firstByte = query.firstByte ?? 0
   }
@@ -154,13 +162,15 @@ class TextCollector {
     const stored = await this.reader.read(segment, run, chunk.docId)
     const whole = fromByte === 0 ? stored.text : textFromByte(stored.text, fromByte)
     const isFirst = this.content.length === 0
-    const fits = this.tokens + storeTokens(whole) <= this.budget
-    const text = fits ? whole : isFirst ? cutUtf8(whole, this.budget * 4) : ''
+    const { counter, pause } = this
+    const cost = await counter.count(whole, pause)
+    const fits = this.tokens + cost <= this.budget
+    const text = fits ? whole : isFirst ? await counter.cut(whole, this.budget, pause) : ''
     if (text === '' && !fits) {
       this.leaveOut({ handle: place, byte: fromByte })
       return
     }
-    this.tokens += storeTokens(text)
+    this.tokens += fits ? cost : await counter.count(text, pause)
     if (!fits) this.next = { handle: place, byte: fromByte + Buffer.byteLength(text) }
     const { title = null, url = null } = run.head ?? {}
     this.content.push({

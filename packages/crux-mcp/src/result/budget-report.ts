@@ -1,3 +1,4 @@
+import { CHARS4, type TokenCounter } from 'crux-types'
 import type { CallBudget } from './token-budget.js'
 
 /** What became of a token budget; in tokens, except `left_out`, which counts items. */
@@ -11,6 +12,8 @@ export interface BudgetReport {
   /** Something was left out or shortened. */
   readonly truncated: boolean
   readonly left_out: number
+  /** Vocabulary by which tokens were counted; absent: four bytes a token. */
+  readonly tokenizer?: string
   /** Given as `cursor` with the same arguments, goes on with what was left out. */
   readonly next_cursor?: string
   /** Why less was applied than was requested, or how to bound a long answer. */
@@ -24,10 +27,13 @@ export function reportBudget(
     readonly used: number
     readonly leftOut: number
     readonly isShortened?: boolean
+    /** What counted the tokens of texts; absent where none were counted. */
+    readonly countedBy?: TokenCounter
     readonly nextCursor?: string | undefined
   },
 ): BudgetReport | undefined {
   if (applied === undefined) return undefined
+  const { countedBy = CHARS4 } = spent
   return {
     requested: requested ?? null,
     applied,
@@ -35,6 +41,7 @@ export function reportBudget(
     remaining: Math.max(applied - spent.used, 0),
     truncated: spent.leftOut > 0 || spent.isShortened === true,
     left_out: spent.leftOut,
+    ...(countedBy === CHARS4 ? {} : { tokenizer: countedBy.id }),
     ...(spent.nextCursor === undefined ? {} : { next_cursor: spent.nextCursor }),
     ...(warning === undefined ? {} : { warning }),
   }

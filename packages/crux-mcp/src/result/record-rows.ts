@@ -6,7 +6,7 @@ import { rowsWithinBudget } from './rows-within-budget.js'
 import type { CallBudget } from './token-budget.js'
 
 /** The first rows of a page that a budget has room for, at least one, and what became of it. */
-export function recordRows<Stored, Row>(
+export async function recordRows<Stored, Row>(
   tool: string,
   call: CallContext,
   {
@@ -21,13 +21,18 @@ export function recordRows<Stored, Row>(
     readonly toRow: (stored: Stored) => Row
     readonly budget: CallBudget
   },
-): { readonly rows: Row[]; readonly budget: BudgetReport | undefined } {
-  const { rows, used } = rowsWithinBudget(page.rows.map(toRow), budget.applied)
+): Promise<{ readonly rows: Row[]; readonly budget: BudgetReport | undefined }> {
+  const { rows, used } = await rowsWithinBudget(
+    page.rows.map(toRow),
+    call.tokenCounter,
+    budget.applied,
+  )
   const after = rows.length < page.rows.length ? page.marks[rows.length - 1] : undefined
   return {
     rows: [...rows],
     budget: reportBudget(budget, {
       used,
+      countedBy: call.tokenCounter,
       leftOut: page.rows.length - rows.length,
       nextCursor:
         after === undefined

@@ -1,4 +1,4 @@
-import { dispatchTokens } from 'crux-types'
+import { createPauser, type TokenCounter } from 'crux-types'
 
 /** Rows of an answer that its budget has room for. */
 export interface BudgetedRows<Row> {
@@ -10,15 +10,17 @@ export interface BudgetedRows<Row> {
 /**
  * The first rows whose JSON together stays within a budget of tokens, and at least one.
  *
- * @param budget - Tokens, as the dispatch estimator counts them; absent: all rows.
+ * @param budget - Tokens; absent: all rows.
  */
-export function rowsWithinBudget<Row>(
+export async function rowsWithinBudget<Row>(
   rows: readonly Row[],
+  counter: TokenCounter,
   budget = Number.POSITIVE_INFINITY,
-): BudgetedRows<Row> {
+): Promise<BudgetedRows<Row>> {
+  const pause = createPauser()
   let used = 0
   for (const [index, row] of rows.entries()) {
-    const cost = dispatchTokens(JSON.stringify(row))
+    const cost = await counter.countRow(JSON.stringify(row), pause)
     if (index > 0 && used + cost > budget) return { rows: rows.slice(0, index), used }
     used += cost
   }

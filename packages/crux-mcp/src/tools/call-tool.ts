@@ -1,4 +1,4 @@
-import { type Caller, CruxError } from 'crux-types'
+import { type Caller, CHARS4, CruxError, type TokenCounter } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
 import { isObject } from '../protocol/json-rpc.js'
@@ -19,7 +19,7 @@ export type CallOutcome =
 /** Everything that calls need and that stays the same between them. */
 export type ToolHost = Pick<
   McpServerOptions,
-  'services' | 'features' | 'budgets' | 'log' | 'metrics' | 'callTimeLimitMs'
+  'services' | 'features' | 'budgets' | 'tokenCounter' | 'log' | 'metrics' | 'callTimeLimitMs'
 > & { readonly tools: readonly Tool[] }
 
 const DEFAULT_TIME_LIMIT_MS = 30_000
@@ -131,6 +131,10 @@ class RunningCall implements CallContext {
 
   get budgets(): BudgetLimits {
     return this.host.budgets ?? {}
+  }
+
+  get tokenCounter(): TokenCounter {
+    return this.host.tokenCounter ?? CHARS4
   }
 
   get tools(): ToolHost['tools'] {

@@ -1,4 +1,4 @@
-import type { Caller } from 'crux-types'
+import type { Caller, TokenCounter } from 'crux-types'
 import type { z } from 'zod'
 import type { Contract, CrcKind } from '../result/crc-v1.js'
 import type { Cursors } from '../result/cursors.js'
@@ -28,6 +28,8 @@ export interface CallContext {
   readonly contract: Contract
   readonly features: McpServerOptions['features']
   readonly budgets: BudgetLimits
+  /** Says what texts cost against a budget. */
+  readonly tokenCounter: TokenCounter
   /** Arguments as they were sent. */
   readonly args: Readonly<Record<string, unknown>>
   readonly cursors: Cursors

@@ -127,7 +127,10 @@ async function sharedFacts(
       tokenBudget: query.tokenBudget,
       isTiered: false,
     },
-    (index) => tokensOf(candidates[index]),
+    (index) => {
+      const candidate = candidates[index]
+      return candidate === undefined ? 0 : context.cost(candidate.table, candidate.row, pause)
+    },
   )
   const facts: Fact[] = []
   for (const index of taken.rows) {
@@ -147,10 +150,6 @@ function isOutdatedSeed(table: FactTable, row: number): boolean {
   const by = table.retiredBy(row)
   const successor = by === undefined ? NONE : table.ids.find(by)
   return successor !== NONE && table.isSeeded(successor)
-}
-
-function tokensOf(candidate: Candidate | undefined): number {
-  return candidate === undefined ? 0 : candidate.table.tokens(candidate.row)
 }
 
 /** Older rows first, the daemon's own before the tenant's. */

@@ -81,7 +81,7 @@ export async function queryFacts(
       isCapped: query.isCapped ?? false,
       after,
     },
-    (row) => table.tokens(row),
+    (row) => context.cost(table, row, pause),
   )
 
   const rows: RankedFact[] = []

@@ -1,4 +1,4 @@
-import { type Clock, createPauser } from 'crux-types'
+import { CHARS4, type Clock, createPauser, type Pause, type TokenCounter } from 'crux-types'
 import { ageHours, effectiveConfidence, freshnessAt, type Horizons } from '../decay.js'
 import type { RankedFact } from '../fact-store.js'
 import type { FactProjection } from '../facts/fact-projection.js'
@@ -21,7 +21,15 @@ export class RecallContext {
     readonly horizons: Horizons,
     /** Counts recalls, which then stretch horizons; undefined when they do not count. */
     readonly recalls?: RecallCounts,
+    private readonly tokenCounter: TokenCounter = CHARS4,
   ) {}
+
+  /** What the value of a row costs against a budget. */
+  cost(table: FactTable, row: number, pause: Pause): number | Promise<number> {
+    // The usual price is known without reading the value.
+    if (this.tokenCounter === CHARS4) return table.tokens(row)
+    return this.tokenCounter.count(table.value(row), pause)
+  }
 
   /** The indexes of a tenant's facts; brought up to date by whoever uses them. */
   indexOf(table: FactTable): TenantIndex {

@@ -50,16 +50,16 @@ const MAX_WINDOW = 16_384
  * Nothing is sorted but what is given out: a heap keeps a window of the best rows, and when a budget
  * has room for more than that, the scan runs again for the window below.
  *
- * @param costOf - Tokens of a row in full.
+ * @param costOf - Tokens of a row in full; asked for no row after the first that does not fit.
  */
 export async function takeRanked(
   scan: Scan,
   cut: Cut,
-  costOf: (row: number) => number,
+  costOf: (row: number) => number | Promise<number>,
 ): Promise<Taken> {
   const { tokenBudget } = cut
   const ranked: RowRank[] = []
-  const costs: number[] = []
+  const costs = new Costs(costOf, tokenBudget)
   let matched = 0
   const most =
     tokenBudget === undefined || cut.isCapped === true ? cut.topK : Number.POSITIVE_INFINITY
@@ -78,23 +78,53 @@ export async function takeRanked(
     )
     const found = top.sorted()
     ranked.push(...found)
-    for (const { row } of found) costs.push(costOf(row))
-    const full = tokenBudget === undefined ? ranked.length : fullWithinBudget(costs, tokenBudget)
+    await costs.add(found)
+    const full =
+      tokenBudget === undefined ? ranked.length : fullWithinBudget(costs.all, tokenBudget)
     const emit =
-      tokenBudget !== undefined && cut.isTiered ? emitWithinBudget(costs, tokenBudget).emit : full
+      tokenBudget !== undefined && cut.isTiered
+        ? emitWithinBudget(costs.all, tokenBudget).emit
+        : full
     const isWanting = tokenBudget !== undefined && emit === ranked.length && ranked.length < most
     if (isWanting && found.length === window) {
       window = Math.min(window * 4, MAX_WINDOW, most - ranked.length)
       continue
     }
     let totalTokens = 0
-    for (let i = 0; i < full; i++) totalTokens += costs[i] ?? 0
+    for (let i = 0; i < full; i++) totalTokens += costs.all[i] ?? 0
     return {
       rows: ranked.slice(0, emit).map(({ row }) => row),
       ranks: ranked.slice(0, emit),
       hydrated: full,
       totalTokens,
       matched: cut.isCapped === true ? Math.min(matched, cut.topK) : matched,
+    }
+  }
+}
+
+/**
+ * Tokens of the rows of a ranking. Counting may take a while, so it ends with the first row that does
+ * not fit: that one and all below it are never given in full, and stand as infinitely dear.
+ */
+class Costs {
+  readonly all: number[] = []
+  private used = 0
+
+  constructor(
+    private readonly costOf: (row: number) => number | Promise<number>,
+    private readonly budget = Number.POSITIVE_INFINITY,
+  ) {}
+
+  async add(ranks: readonly RowRank[]): Promise<void> {
+    for (const { row } of ranks) {
+      if (this.all.length > 0 && this.used >= this.budget) {
+        this.all.push(Number.POSITIVE_INFINITY)
+        continue
+      }
+      const asked = this.costOf(row)
+      const cost = typeof asked === 'number' ? asked : await asked
+      this.all.push(cost)
+      this.used += cost
     }
   }
 }

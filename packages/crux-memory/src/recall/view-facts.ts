@@ -53,13 +53,13 @@ export async function viewFacts(
         offer(table.storedAt.get(row), table.confidence.get(row), row)
       }),
     { topK, tokenBudget: undefined, isTiered: false, after },
-    (row) => table.tokens(row),
+    () => 0,
   )
 
   const rows: RankedFact[] = []
   let totalTokens = 0
   for (const row of taken.rows) {
-    const tokens = table.tokens(row)
+    const tokens = await context.cost(table, row, pause)
     const wouldExceed = totalTokens + tokens > (filter.tokenBudget ?? Number.POSITIVE_INFINITY)
     if (rows.length > 0 && wouldExceed) break
     totalTokens += tokens

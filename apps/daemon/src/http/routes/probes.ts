@@ -16,6 +16,12 @@ const healthSchema = z.object({
   sdkVersion: z.string(),
 })
 
+const tokenizerSchema = z.object({
+  id: z.string().describe('chars4, which is four bytes a token, or the vocabulary that counts.'),
+  wanted: z.string().describe('What was asked for.'),
+  reason: z.string().nullable().describe('Why another one counts than was asked for.'),
+})
+
 const readinessSchema = z.object({
   ok: z.boolean(),
   checks: z
@@ -26,6 +32,7 @@ const readinessSchema = z.object({
     .array(z.string())
     .optional()
     .describe('What does not keep the daemon from working but should be mended.'),
+  tokenizer: tokenizerSchema.optional().describe('What counts tokens.'),
 })
 
 /** Health, readiness, metrics and version. */
@@ -67,7 +74,7 @@ export function probeRoutes(
       },
       async run() {
         const { isReady, checks, warnings } = await health.check()
-        const full = { ok: isReady, checks, warnings }
+        const full = { ok: isReady, checks, warnings, tokenizer: dependencies.tokenizer }
         const minimal = isReady ? { ok: true } : { ok: false, checks: [] }
         return {
           status: isReady ? 200 : 503,
@@ -120,6 +127,7 @@ export function probeRoutes(
           },
           embedder: embedderJson(dependencies.embedder()),
           semantic_profile: services.semanticProfile ?? null,
+          tokenizer: dependencies.tokenizer,
           protocol_contracts: { mcp: ['2024-11-05'], retrieval: ['crc-v1'] },
         },
       }),
@@ -148,6 +156,7 @@ const versionSchema = z.looseObject({
       .describe('Why this one runs, why the one asked for does not, or what failed.'),
   }),
   semantic_profile: z.looseObject({ profile_id: z.string() }).nullable(),
+  tokenizer: tokenizerSchema,
   protocol_contracts: z.record(z.string(), z.array(z.string())),
 })
 

@@ -1,5 +1,5 @@
 import { fullWithinBudget } from 'crux-retrieval'
-import { storeTokens } from 'crux-types'
+import { createPauser, type TokenCounter } from 'crux-types'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { contractEntries } from '../../result/crc-v1.js'
@@ -77,7 +77,7 @@ export const getBootstrap = defineTool({
       ({ entity, key, value }) => `${entity}\n${key}\n${value}`,
     )
     const { rest } = page
-    const costs = rest.map(({ value }) => storeTokens(value))
+    const costs = await costsWithin(rest, call.tokenCounter, budget.applied)
     const count =
       budget.applied === undefined ? rest.length : fullWithinBudget(costs, budget.applied)
     const entries = rest.slice(0, count)
@@ -95,6 +95,7 @@ export const getBootstrap = defineTool({
         structured: { total_tokens: totalTokens, returned: entries.length, left_out: leftOut },
         budget: reportBudget(budget, {
           used: totalTokens,
+          countedBy: call.tokenCounter,
           leftOut: isCut ? rest.length - count : leftOut,
           nextCursor: page.cursorAfter(count),
         }),
@@ -108,6 +109,24 @@ interface Entry {
   readonly entity: string
   readonly key: string
   readonly value: string
+}
+
+/** Tokens of the values of entries, as far as a budget can reach; those beyond stand as infinitely dear. */
+async function costsWithin(
+  entries: readonly Entry[],
+  counter: TokenCounter,
+  budget = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  const pause = createPauser()
+  const costs: number[] = []
+  let used = 0
+  for (const { value } of entries) {
+    const isReached = costs.length === 0 || used < budget
+    const cost = isReached ? await counter.count(value, pause) : Number.POSITIVE_INFINITY
+    costs.push(cost)
+    used += cost
+  }
+  return costs
 }
 
 /** What every existing tool answers, as far as it is not stored already, and the envelope contract. */

@@ -1,6 +1,6 @@
 import type { FactPage, FactQuery, RankedFact } from 'crux-memory'
 import { POINTER_TOKENS } from 'crux-retrieval'
-import { parseTime } from 'crux-types'
+import { parseTime, type TokenCounter } from 'crux-types'
 import { z } from 'zod'
 import { auditEnvelopeSchema, factAudit, withAudit } from '../../result/audit-envelope.js'
 import { reportBudget } from '../../result/budget-report.js'
@@ -109,11 +109,11 @@ export const queryFacts = defineTool({
       return call.features.auditEnvelope ? withAudit(nothing, factAudit(call.caller, [])) : nothing
     }
     const fragments = FragmentCache.of(facts)
-    const nextCursor = cursorAfter(page, place, call)
+    const notes = { nextCursor: cursorAfter(page, place, call), countedBy: call.tokenCounter }
     const result =
       call.contract === 'crc-v1'
-        ? enveloped(page, args, budget, fragments, nextCursor)
-        : plain(page, budget, fragments, nextCursor)
+        ? enveloped(page, args, budget, fragments, notes)
+        : plain(page, budget, fragments, notes)
     return call.features.auditEnvelope
       ? withAudit(result, factAudit(call.caller, page.rows.slice(0, page.hydrated)))
       : result
@@ -121,6 +121,12 @@ export const queryFacts = defineTool({
 })
 
 type Arguments = z.output<typeof input>
+
+/** What the report of a page's budget says besides numbers. */
+interface PageNotes {
+  readonly nextCursor: string | undefined
+  readonly countedBy: TokenCounter
+}
 
 function toFactQuery(
   args: Arguments,
@@ -171,7 +177,7 @@ function enveloped(
   args: Arguments,
   budget: CallBudget,
   fragments: FragmentCache,
-  nextCursor: string | undefined,
+  { nextCursor, countedBy }: PageNotes,
 ): ToolResult {
   const { plain: envelope, quoted } = factEnvelope(
     page,
@@ -186,6 +192,7 @@ function enveloped(
       filtered_below_threshold: page.filteredBelowThreshold,
     },
     budget: reportBudget(budget, {
+      countedBy,
       used: page.totalTokens + POINTER_TOKENS * demoted,
       leftOut: page.matched - page.rows.length,
       isShortened: demoted > 0,
@@ -198,7 +205,7 @@ function plain(
   page: FactPage,
   budget: CallBudget,
   fragments: FragmentCache,
-  nextCursor: string | undefined,
+  { nextCursor, countedBy }: PageNotes,
 ): ToolResult {
   return answer(page.rows.map(factLine).join('\n'), {
     structured: {
@@ -206,6 +213,7 @@ function plain(
       filtered_below_threshold: page.filteredBelowThreshold,
     },
     budget: reportBudget(budget, {
+      countedBy,
       used: page.totalTokens,
       leftOut: page.matched - page.rows.length,
       nextCursor,

@@ -55,7 +55,7 @@ export const memoryContradictions = defineTool({
       JSON.stringify([group.entity, group.key, group.fact_ids]),
     )
     const budget = defaultedBudget(call, args.token_budget)
-    const { rows, used } = rowsWithinBudget(page.rest, budget.applied)
+    const { rows, used } = await rowsWithinBudget(page.rest, call.tokenCounter, budget.applied)
     return answer(
       rows.length === 0
         ? 'no contradiction candidates (no active opposite-polarity facts sharing entity+key)'
@@ -64,6 +64,7 @@ export const memoryContradictions = defineTool({
         structured: { candidates: [...rows], count: rows.length, limit, dry_run: true },
         budget: reportBudget(budget, {
           used,
+          countedBy: call.tokenCounter,
           leftOut: page.rest.length - rows.length,
           nextCursor: page.cursorAfter(rows.length),
         }),

@@ -68,7 +68,7 @@ export const memoryFreshness = defineTool({
       ...(entity === undefined ? {} : { entity }),
       ...(key === undefined ? {} : { key }),
     })
-    const { rows, budget } = recordRows(NAME, call, {
+    const { rows, budget } = await recordRows(NAME, call, {
       page,
       place,
       toRow: freshnessRow,

@@ -56,7 +56,7 @@ export const memorySweepCandidates = defineTool({
       topK: Math.min(args.top_k, MAX_ROWS) - (place?.given ?? 0),
       after: place?.after,
     })
-    const { rows, budget } = recordRows(NAME, call, {
+    const { rows, budget } = await recordRows(NAME, call, {
       page,
       place,
       toRow: sweepRow,

@@ -63,6 +63,7 @@ export const memoryView = defineTool({
       structured: { facts: shown, total_tokens: view.totalTokens, returned: shown.length },
       budget: reportBudget(budget, {
         used: view.totalTokens,
+        countedBy: call.tokenCounter,
         leftOut,
         nextCursor:
           leftOut === 0 || after === undefined

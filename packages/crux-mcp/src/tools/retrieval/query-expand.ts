@@ -101,6 +101,7 @@ export const queryExpand = defineTool({
       {
         budget: reportBudget(budget, {
           used: found.textTokens,
+          countedBy: call.tokenCounter,
           leftOut: found.leftOut,
           isShortened: found.content.some((chunk) => chunk.isCut),
           nextCursor:
