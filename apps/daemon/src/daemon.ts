@@ -7,6 +7,7 @@ import { ANONYMOUS, type Clock, CruxError, messageOf } from 'crux-types'
 import { openAgentRegistry } from './agents/agent-registry.js'
 import { openBackup, removeStaleStages } from './backup/backup.js'
 import { chooseEmbedder } from './compose/embedders.js'
+import { chooseFullProfile } from './compose/full-profile.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { openStores, type Stores } from './compose/open-stores.js'
@@ -164,6 +165,7 @@ async function start(
   await removeStaleStages(config.dataDir)
   const http = await listenHttp(app, { host: config.httpHost, port: config.httpPort })
   onClose(() => http.close())
+  const full = config.mcpEnabled ? await chooseFullProfile(config, onWarning) : undefined
   const mcp = config.mcpEnabled
     ? await listenMcp({
         host: config.mcpHost,
@@ -185,6 +187,7 @@ async function start(
         metrics: metrics.mcp,
         toolSurface: () => config.toolSurface,
         extensionAliases: config.extToolAliases,
+        ...(full === undefined ? {} : { full }),
         budgets: {
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,

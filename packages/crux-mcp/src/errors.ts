@@ -10,6 +10,7 @@
  * - `CAPABILITY_DENIED`: this caller may not do it, or the operator switched it off; the message is for the caller.
  * - `TOOL_DISABLED`: the operator switched the tool off, and it answers like one that does not exist; the message is for the caller.
  * - `CALL_TIMED_OUT`: a tool did not answer within its time limit; `data.tool`, `data.limitMs`.
+ * - `CALL_CANCELLED`: whoever called a tool no longer waits for it; `data.tool`.
  */
 export type McpErrorCode =
   | 'AGENT_TOKENS_INVALID'
@@ -21,3 +22,4 @@ export type McpErrorCode =
   | 'CAPABILITY_DENIED'
   | 'TOOL_DISABLED'
   | 'CALL_TIMED_OUT'
+  | 'CALL_CANCELLED'

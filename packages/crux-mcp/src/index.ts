@@ -1,5 +1,7 @@
 export type { McpErrorCode } from './errors.js'
 export { DEFAULT_FEATURES, type Features } from './features.js'
+export { FULL_PROFILE_VERSIONS } from './full/era.js'
+export type { FullProfileOptions } from './full/full-options.js'
 export {
   hashToken,
   parseAgentTenants,

@@ -4,6 +4,7 @@ import type { SemanticProfile } from 'crux-retrieval'
 import type { IntentStore, SessionStore } from 'crux-session'
 import type { Caller, Clock, TokenCounter } from 'crux-types'
 import type { Features } from './features.js'
+import type { FullProfileOptions } from './full/full-options.js'
 import type { SurfaceMode } from './listing/surface-mode.js'
 import type { BudgetLimits } from './result/token-budget.js'
 
@@ -82,6 +83,8 @@ export interface McpServerOptions {
   readonly toolSurface?: () => SurfaceMode
   /** List tools of extensions with `_` in the place of dots, which some clients refuse; default false. */
   readonly extensionAliases?: boolean
+  /** Serve later revisions of the protocol too; absent: the default profile alone. */
+  readonly full?: FullProfileOptions
   /** What the operator says about token budgets; nothing when absent. */
   readonly budgets?: BudgetLimits
   /** Says what texts cost against a budget; the stores count with the same one. Default: four bytes a token. */

@@ -19,7 +19,12 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000
  * @throws {CruxError} `LISTEN_FAILED`.
  */
 export async function startMcpServer(options: McpServerOptions): Promise<McpServer> {
-  const handler = createRequestHandler(options)
+  // Loaded on demand: the protocol library takes longer to load than the daemon to start.
+  const createFull =
+    options.full === undefined
+      ? undefined
+      : (await import('./full/full-profile.js')).createFullProfile(options.full)
+  const handler = createRequestHandler(options, createFull)
   // The plain server of Node, not a framework's: one path with two methods needs no router, and
   // answers of one turn can be written together.
   const server = createServer(
@@ -38,7 +43,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<McpServ
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}/mcp`,
     port,
-    notifyToolsChanged: (sessionId) => handler.streams.notifyToolsChanged(sessionId),
+    notifyToolsChanged: (sessionId) => handler.notifyToolsChanged(sessionId),
     close: () => {
       handler.stop()
       return drain.close()

@@ -75,6 +75,25 @@ export const VARIABLES = {
     max: 65535,
     meaning: 'Port of MCP; 0 picks a free one, named in the ready line.',
   }),
+  mcpProfile: choice({
+    name: 'CORECRUXD_MCP_PROFILE',
+    yaml: 'daemon.mcp_profile',
+    words: ['default', 'full'],
+    fallback: 'default',
+    meaning:
+      'Revisions of MCP that are served: default is 2024-11-05 with tools alone; full is also 2025-03-26 to 2026-07-28, with resources, prompts and all else that they have. docs/mcp-profiles.md compares them.',
+  }),
+  mcpOutputSchemas: flag({
+    name: 'CORECRUXD_MCP_OUTPUT_SCHEMAS',
+    fallback: true,
+    meaning:
+      'In the full profile, list the form of the answer with each tool, which makes the list longer.',
+  }),
+  mcpConformanceFixtures: optIn({
+    name: 'CORECRUXD_MCP_CONFORMANCE_FIXTURES',
+    meaning:
+      'In the full profile, serve also the tools, resources and prompts that the official conformance suite calls. For tests only; the log and /readyz say that it is on.',
+  }),
   allowedHosts: list({
     name: 'CORECRUXD_ALLOWED_HOSTS',
     yaml: 'daemon.allowed_hosts',

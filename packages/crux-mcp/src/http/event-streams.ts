@@ -98,6 +98,12 @@ export class EventStreams {
     if (stream !== undefined) send(stream, LIST_CHANGED)
   }
 
+  /** Send a JSON-RPC message on one session's stream; no stream is no error. */
+  send(sessionId: string, message: string): void {
+    const stream = this.streams.get(sessionId)
+    if (stream !== undefined) send(stream, `data: ${message}\n\n`)
+  }
+
   /** End all streams. */
   close(): void {
     clearInterval(this.timer)

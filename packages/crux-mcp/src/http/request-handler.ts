@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Caller, hasCode, uuidHex } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
+import type { CreateFullProfile } from '../full/full-profile.js'
 import { createAuthenticator } from '../gates/authenticate.js'
 import { createIngressGuard } from '../gates/ingress-guard.js'
 import { INVALID_SESSION_ID_BODY, readSessionId } from '../gates/session-id.js'
@@ -13,7 +14,8 @@ import { type ParsedJson, parseJson } from '../json/parse-json.js'
 import { PARSE_ERROR } from '../protocol/codes.js'
 import { createDispatch } from '../protocol/dispatch.js'
 import { discovery } from '../protocol/handshake.js'
-import { errorResponse, isObject, type JsonRpcRequest, readRequest } from '../protocol/json-rpc.js'
+import { declaresIntent } from '../protocol/intent-declaration.js'
+import { errorResponse, readRequest } from '../protocol/json-rpc.js'
 import type { McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
 import { AnswerBatch, sendJson } from './answer-batch.js'
@@ -32,7 +34,8 @@ const RETRY_AFTER_SECONDS = '1'
 /** What serves requests, apart from the socket. */
 export interface RequestHandler {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
-  readonly streams: EventStreams
+  /** Tell streams that the tool list changed: one session's, or all. */
+  notifyToolsChanged(sessionId?: string): void
   /** End streams and ask clients to close their connections after the next answer. */
   stop(): void
 }
@@ -45,8 +48,15 @@ interface Admitted {
   readonly surface: SurfaceChoice | undefined
 }
 
-/** Gates in their order, then dispatch; a gate's answer ends the request. */
-export function createRequestHandler(options: McpServerOptions): RequestHandler {
+/**
+ * Gates in their order, then dispatch; a gate's answer ends the request.
+ *
+ * @param createFull - Builds the full profile, which answers in place of dispatch where it wants to.
+ */
+export function createRequestHandler(
+  options: McpServerOptions,
+  createFull?: CreateFullProfile,
+): RequestHandler {
   const guard = createIngressGuard({
     boundHost: options.host,
     allowedHosts: options.allowedHosts,
@@ -60,6 +70,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
   )
   const discoveryText = JSON.stringify(discovery(options.version))
   const answers = new AnswerBatch()
+  const full = createFull?.({ options, dispatch, streams, tools })
   let isStopping = false
 
   const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
@@ -94,6 +105,7 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
     response: ServerResponse,
     { caller, sessionId }: Omit<Admitted, 'surface'>,
   ): undefined => {
+    if (full?.get({ request, response, caller }) === true) return undefined
     if (!(request.headers.accept ?? '').includes('text/event-stream')) {
       return sendJson(response, 200, discoveryText)
     }
@@ -128,14 +140,15 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
       if (!hasCode<McpErrorCode>(error, 'JSON_INVALID')) throw error
       return sendJson(response, 200, parseErrorResponse(error.message))
     }
+    const from = { caller, hasLoneSurrogate: parsed.hasLoneSurrogate, surface }
+    if (full?.post({ request, response, sessionId, from }, parsed.value) === true) return
     const rpc = readRequest(parsed.value)
     if (typeof rpc === 'string') return sendJson(response, 200, parseErrorResponse(rpc))
     if (rpc.id === null) return end(response, 202)
     if (rpc.method === 'initialize' && sessionId === undefined) {
       response.setHeader(SESSION_HEADER, uuidHex())
     }
-    const { hasLoneSurrogate } = parsed
-    const answering = dispatch(rpc, { caller, hasLoneSurrogate, surface })
+    const answering = dispatch(rpc, from)
     answers.add(response, typeof answering === 'string' ? answering : await answering)
     if (sessionId !== undefined && declaresIntent(rpc)) streams.notifyToolsChanged(sessionId)
   }
@@ -150,9 +163,13 @@ export function createRequestHandler(options: McpServerOptions): RequestHandler 
         else response.destroy()
       })
     },
-    streams,
+    notifyToolsChanged(sessionId) {
+      streams.notifyToolsChanged(sessionId)
+      if (sessionId === undefined) full?.toolsChanged()
+    },
     stop: () => {
       isStopping = true
+      full?.close()
       streams.close()
     },
   }
@@ -173,13 +190,6 @@ function splitTarget({ url = '' }: IncomingMessage): { path: string; query: stri
   return mark < 0
     ? { path: url, query: '' }
     : { path: url.slice(0, mark), query: url.slice(mark + 1) }
-}
-
-/** True for the call after which a caller's list of tools may be another one. */
-function declaresIntent({ method, params }: JsonRpcRequest): boolean {
-  if (method !== 'tools/call' || params.name !== 'cuecrux_session') return false
-  const intent = isObject(params.arguments) ? params.arguments.intent : undefined
-  return typeof intent === 'string' && intent.trim() !== ''
 }
 
 function notReady(response: ServerResponse, hint: string): undefined {

@@ -19,6 +19,8 @@ export type Dispatch = (
     readonly hasLoneSurrogate: boolean
     /** How much of the catalogue the client wants to see; it only narrows. */
     readonly surface?: SurfaceMode | undefined
+    /** Aborts when nobody waits for the answer any more. */
+    readonly signal?: AbortSignal
   },
 ) => string | Promise<string>
 
@@ -39,7 +41,7 @@ export function createDispatch(
   })
   const callTool = createToolCaller(host)
 
-  return ({ id, method, params }, { caller, hasLoneSurrogate, surface }) => {
+  return ({ id, method, params }, { caller, hasLoneSurrogate, surface, signal }) => {
     const name = typeof params.name === 'string' ? params.name : undefined
     const refused = caller.readOnly ? refusedToReaders(method, name) : undefined
     if (refused !== undefined) {
@@ -61,11 +63,16 @@ export function createDispatch(
         if (name === undefined) {
           return errorResponse(id, INVALID_PARAMS, 'tools/call requires a "name" parameter')
         }
-        return callTool({ name, arguments: params.arguments, caller, hasLoneSurrogate }).then(
-          (outcome) =>
-            'result' in outcome
-              ? resultResponse(id, outcome.result)
-              : errorResponse(id, outcome.error.code, outcome.error.message),
+        return callTool({
+          name,
+          arguments: params.arguments,
+          caller,
+          hasLoneSurrogate,
+          ...(signal === undefined ? {} : { signal }),
+        }).then((outcome) =>
+          'result' in outcome
+            ? resultResponse(id, outcome.result)
+            : errorResponse(id, outcome.error.code, outcome.error.message),
         )
       }
       default:

@@ -32,6 +32,8 @@ export interface ToolCall {
   readonly caller: Caller
   /** Some string of the request cannot be kept. */
   readonly hasLoneSurrogate: boolean
+  /** Aborts when the caller no longer waits. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -75,7 +77,7 @@ async function run(
       },
     }
   }
-  const context = new RunningCall(tool, call.caller, args, cursors, host)
+  const context = new RunningCall(tool, call.caller, args, cursors, host, call.signal)
   try {
     const raw = tool.call(args, host.services, context)
     const result = normaliseResult(await Promise.race([raw, context.expired]))
@@ -93,11 +95,12 @@ async function run(
 
 /** One call while it runs: what its handler may know, and its time limit. */
 class RunningCall implements CallContext {
-  /** Fails when the time is up; settles in no other way. */
+  /** Fails when the time is up or nobody waits any more; settles in no other way. */
   readonly expired: Promise<never>
   readonly contract: Contract
   private readonly timer: NodeJS.Timeout
   private controller: AbortController | undefined
+  private isOver = false
 
   constructor(
     tool: Tool,
@@ -105,6 +108,7 @@ class RunningCall implements CallContext {
     readonly args: Readonly<Record<string, unknown>>,
     readonly cursors: Cursors,
     private readonly host: ToolHost,
+    cancelled: AbortSignal | undefined,
   ) {
     this.contract = negotiateContract(args.contract)
     const limitMs = host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS
@@ -112,11 +116,14 @@ class RunningCall implements CallContext {
     this.expired = new Promise<never>((_resolve, reject) => {
       expire = reject
     })
-    this.timer = setTimeout(() => {
-      const error = timeUp(tool, limitMs)
+    const stop = (error: Error): void => {
+      // Signals of requests also abort when all is over; nobody waits for a failure then.
+      if (this.isOver) return
       this.controller?.abort(error)
       expire(error)
-    }, limitMs)
+    }
+    this.timer = setTimeout(() => stop(timeUp(tool, limitMs)), limitMs)
+    cancelled?.addEventListener('abort', () => stop(callCancelled(tool)), { once: true })
   }
 
   // Made on demand: it costs more than the rest of the wrapper, and few handlers ask for it.
@@ -142,6 +149,7 @@ class RunningCall implements CallContext {
   }
 
   end(): void {
+    this.isOver = true
     clearTimeout(this.timer)
   }
 }
@@ -156,6 +164,12 @@ function timeUp(tool: Tool, limitMs: number): CruxError<McpErrorCode> {
     `${tool.name} did not answer within ${limitMs / 1000} s; ${advice}`,
     { data: { tool: tool.name, limitMs } },
   )
+}
+
+function callCancelled(tool: Tool): CruxError<McpErrorCode> {
+  return new CruxError('CALL_CANCELLED', `${tool.name} was cancelled by its caller`, {
+    data: { tool: tool.name },
+  })
 }
 
 function report(

@@ -104,6 +104,7 @@ export function callFailure(
   }
   if (code === 'READ_ONLY_CALLER') return { ...readOnlyRefusal(tool.name), isOurs: false }
   if (code === 'CALL_TIMED_OUT') return { code: INTERNAL_ERROR, message, isOurs: true }
+  if (code === 'CALL_CANCELLED') return { code: INTERNAL_ERROR, message, isOurs: false }
   if (STORAGE_FAILURE.test(code) && tool.journalFailure !== undefined) {
     return { code: INTERNAL_ERROR, message: tool.journalFailure, isOurs: true }
   }

@@ -1,3 +1,4 @@
+import { FULL_PROFILE_VERSIONS, PROTOCOL_VERSION } from 'crux-mcp'
 import { z } from 'zod'
 import type { EmbedderStatus } from '../../compose/embedders.js'
 import type { ScrapedNumbers } from '../../metrics.js'
@@ -128,7 +129,10 @@ export function probeRoutes(
           embedder: embedderJson(dependencies.embedder()),
           semantic_profile: services.semanticProfile ?? null,
           tokenizer: dependencies.tokenizer,
-          protocol_contracts: { mcp: ['2024-11-05'], retrieval: ['crc-v1'] },
+          protocol_contracts: {
+            mcp: config.mcpProfile === 'full' ? FULL_PROFILE_VERSIONS : [PROTOCOL_VERSION],
+            retrieval: ['crc-v1'],
+          },
         },
       }),
     }),
