@@ -229,3 +229,31 @@ describe('startDaemon', () => {
     expect(log.join('')).not.toContain(TOKEN)
   })
 })
+
+describe('the list of tools', () => {
+  const list = z.object({
+    result: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }),
+  })
+
+  async function listed(daemon: Daemon, query = ''): Promise<string[]> {
+    const response = await fetch(`${daemon.mcpUrl}${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    })
+    return list.parse(await response.json()).result.tools.map(({ name }) => name)
+  }
+
+  it('shows what CORECRUXD_TOOL_SURFACE says, and a client narrows its own', async () => {
+    const { daemon: full } = await start(await temporaryFolder())
+    const { daemon: dynamic } = await start(await temporaryFolder(), {
+      CORECRUXD_TOOL_SURFACE: 'dynamic',
+    })
+    const core = await listed(full, '?surface=minimal')
+    expect(core).toContain('query_facts')
+    expect(core).not.toContain('list_entities')
+    expect((await listed(full)).length).toBeGreaterThan(core.length)
+    expect(await listed(dynamic)).toEqual(core)
+    expect(await listed(dynamic, '?surface=minimal')).toEqual(core)
+  })
+})

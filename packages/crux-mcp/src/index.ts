@@ -22,7 +22,7 @@ export { createServerDrain, type ServerDrain } from './http/server-drain.js'
 export { parseJsonBytes } from './json/parse-json.js'
 export { CLIENT_LIMITS, type ClientLimits, surfaceFor } from './listing/client-limits.js'
 export type { ListedTool } from './listing/listed-tool.js'
-export { parseSurfaceMode, type SurfaceMode } from './listing/surface-mode.js'
+export { SURFACE_MODES, type SurfaceMode } from './listing/surface-mode.js'
 export { type SurfaceSize, surfaceSizes } from './listing/surface-sizes.js'
 export {
   CAPABILITY_DENIED,

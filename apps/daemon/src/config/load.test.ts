@@ -48,6 +48,32 @@ describe('loadConfig', () => {
     expect((await load({ CORECRUXD_MCP_ENABLED: 'false' })).config.mcpEnabled).toBe(false)
   })
 
+  it.each([' Minimal ', 'MINIMAL', 'minimal'])(
+    'reads the surface %j in any letter case, trimmed (MCP-11.10-surface-parse)',
+    async (word) => {
+      const { config, warnings } = await load({ CORECRUXD_TOOL_SURFACE: word })
+      expect(config.toolSurface).toBe('minimal')
+      expect(warnings).toEqual([])
+    },
+  )
+
+  it('takes every other surface for the full one, and doubts words (MCP-11.10-surface-full)', async () => {
+    const yaml = 'agents:\n  tool_surface: dynamic\n'
+    expect((await load({})).config.toolSurface).toBe('full')
+    expect((await load({}, yaml)).config.toolSurface).toBe('dynamic')
+    for (const word of ['', ' ', 'mini', 'on', 'constructor']) {
+      const { config, warnings } = await load({ CORECRUXD_TOOL_SURFACE: word }, yaml)
+      expect(config.toolSurface, word).toBe('full')
+      expect(warnings).toEqual(
+        word.trim() === ''
+          ? []
+          : [
+              `CORECRUXD_TOOL_SURFACE=${JSON.stringify(word)} is none of minimal, dynamic, full, so it counts as full`,
+            ],
+      )
+    }
+  })
+
   it('refuses two services that embed, by both names (RET-11.5-embed-exclusive)', async () => {
     const delegate = { CORECRUXD_EMBED_DELEGATE_URL: 'http://127.0.0.1:1' }
     const service = { CORECRUXD_EMBEDDING_URL: 'http://127.0.0.1:2/v1' }

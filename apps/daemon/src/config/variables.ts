@@ -1,4 +1,4 @@
-import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES } from 'crux-mcp'
+import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES, SURFACE_MODES } from 'crux-mcp'
 import { isServiceUrl, TOKEN_VOCABULARIES, TUNED_FUSION, withWeights } from 'crux-retrieval'
 import { isCidr } from './network.js'
 import {
@@ -348,7 +348,7 @@ export const VARIABLES = {
   toolSurface: lenientChoice({
     name: 'CORECRUXD_TOOL_SURFACE',
     yaml: 'agents.tool_surface',
-    words: ['full', 'minimal', 'dynamic'],
+    words: SURFACE_MODES,
     fallback: 'full',
     meaning:
       'How many tools MCP lists. full: all; minimal: a core of 16; dynamic: the core and up to 12 that fit what the agent declared or did last. Tools that are not listed can be called all the same, and a client may ask for less.',

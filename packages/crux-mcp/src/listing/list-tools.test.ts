@@ -325,7 +325,7 @@ describe('the surface of a list', () => {
     expect(names(list({}, 'minimal'))).toEqual(CORE_FLOOR)
   })
 
-  it('is asked for at each list (MCP-11.8-list-surface-env)', async () => {
+  it('is asked for at each list, also for callers without a token where nobody has one (MCP-11.8-list-surface-env, MCP-11.8-auth-anon)', async () => {
     let mode: SurfaceMode = 'full'
     const server = await startTestServer({ toolSurface: () => mode })
     try {
