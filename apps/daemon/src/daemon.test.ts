@@ -178,6 +178,66 @@ describe('startDaemon', () => {
     expect(daemon.mcpUrl).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/mcp$/)
   })
 
+  it('serves callers of this machine without a token beside agents when asked to', async () => {
+    const anonymous = async (env: Record<string, string>) => {
+      const { daemon } = await start(await temporaryFolder(), { CRUX_AGENT_TOKEN: TOKEN, ...env })
+      const response = await fetch(daemon.mcpUrl ?? '')
+      return response.status
+    }
+    expect(await anonymous({})).toBe(401)
+    expect(await anonymous({ CORECRUXD_MCP_ALLOW_ANONYMOUS: '1' })).toBe(200)
+  })
+
+  it('publishes its agent card unless told not to (MCP-11.1-card-flag)', async () => {
+    const card = async (env: Record<string, string>) => {
+      const { daemon } = await start(await temporaryFolder(), env)
+      const response = await fetch(new URL('/.well-known/agent-card', daemon.mcpUrl))
+      const text = await response.text()
+      return { status: response.status, text, httpUrl: daemon.httpUrl }
+    }
+    const on = await card({})
+    expect(on.status).toBe(200)
+    expect(JSON.parse(on.text)).toMatchObject({
+      name: 'crux-daemon:local',
+      access: { baseUrl: on.httpUrl, protocols: ['mcp', 'http'] },
+    })
+    for (const word of ['0', 'off', 'yes', '']) {
+      expect(await card({ CRUX_AGENT_CARD: word })).toMatchObject({ status: 404, text: '' })
+    }
+    expect(await card({ CRUX_AGENT_CARD: 'true' })).toMatchObject({ status: 200 })
+  })
+
+  it('limits event streams as configured (MCP-11.1-sse-429)', async () => {
+    const { daemon } = await start(await temporaryFolder(), {
+      CRUX_MCP_SSE_MAX_SESSIONS_PER_OWNER: '1',
+    })
+    const open = () => fetch(daemon.mcpUrl ?? '', { headers: { accept: 'text/event-stream' } })
+    const first = await open()
+    const second = await open()
+    expect([first.status, second.status]).toEqual([200, 429])
+    expect(await second.json()).toEqual({ error: 'sse_session_limit', scope: 'owner', limit: 1 })
+    await first.body?.cancel()
+  })
+
+  it('sends clients of other machines to the authorization server (MCP-11.1-route-oauth)', async () => {
+    const { daemon } = await start(await temporaryFolder(), {
+      CRUX_AGENT_TOKEN: TOKEN,
+      CRUX_MCP_RESOURCE_URL: 'https://crux.example/mcp',
+      CRUX_MCP_AUTH_SERVER: 'https://auth.example',
+    })
+    const refused = await fetch(daemon.mcpUrl ?? '')
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('www-authenticate')).toBe(
+      'Bearer resource_metadata="https://crux.example/.well-known/oauth-protected-resource"',
+    )
+    const path = '/.well-known/oauth-protected-resource'
+    const metadata = await (await fetch(new URL(path, daemon.mcpUrl))).json()
+    expect(metadata).toMatchObject({
+      resource: 'https://crux.example/mcp',
+      authorization_servers: ['https://auth.example'],
+    })
+  })
+
   it('refuses the HTTP API outside loopback without authentication', async () => {
     await expect(
       start(await temporaryFolder(), { CORECRUXD_HTTP_HOST: '0.0.0.0' }),

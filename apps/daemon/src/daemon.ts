@@ -10,6 +10,7 @@ import { chooseEmbedder } from './compose/embedders.js'
 import { chooseFullProfile } from './compose/full-profile.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
+import { oauthSetup } from './compose/oauth.js'
 import { openStores, type Stores } from './compose/open-stores.js'
 import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
@@ -48,6 +49,8 @@ export interface Daemon {
 }
 
 const REAP_EVERY_MS = 60_000
+// There is one daemon to a data directory and none beside it that it would have to be told from.
+const NODE_ID = 'local'
 
 /**
  * Own the data directory, open what is in it and serve it.
@@ -85,6 +88,10 @@ async function start(
   const agents = await openAgentRegistry(config, log)
   onClose(async () => agents.stop())
   checkPosture(config, agents.current().length > 0)
+  const { oauth, warnings: oauthWarnings } = oauthSetup(
+    config,
+    agents.current().map(({ name }) => name),
+  )
   const build = readBuildInfo()
   const metrics = createMetrics(build)
   const hashes = await loadHashes()
@@ -134,7 +141,7 @@ async function start(
     log.warn(sentence)
     health.warn(sentence)
   }
-  for (const sentence of warnings) log.warn(sentence)
+  for (const sentence of [...warnings, ...oauthWarnings]) log.warn(sentence)
   for (const sentence of notices) log.info(sentence)
   if (!config.factPersistence) {
     onWarning('CORECRUXD_FACT_PERSISTENCE is off: facts are lost when the daemon stops')
@@ -175,6 +182,8 @@ async function start(
         agents: agents.current,
         anonymous: ANONYMOUS,
         allowAnonymous: config.mcpAllowAnonymous,
+        oauth,
+        agentCard: config.agentCard ? { nodeId: NODE_ID, baseUrl: http.url } : undefined,
         allowedHosts: config.allowedHosts,
         allowedOrigins: config.allowedOrigins,
         maxBodyBytes: config.maxRequestBodyBytes,

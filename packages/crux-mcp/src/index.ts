@@ -24,6 +24,8 @@ export { CLIENT_LIMITS, type ClientLimits, surfaceFor } from './listing/client-l
 export type { ListedTool } from './listing/listed-tool.js'
 export { SURFACE_MODES, type SurfaceMode } from './listing/surface-mode.js'
 export { type SurfaceSize, surfaceSizes } from './listing/surface-sizes.js'
+export type { IntrospectionOptions, OAuthOptions } from './oauth/oauth-options.js'
+export type { AgentCardFacts } from './protocol/agent-card.js'
 export {
   CAPABILITY_DENIED,
   INTERNAL_ERROR,

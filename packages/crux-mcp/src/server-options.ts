@@ -6,6 +6,8 @@ import type { Caller, Clock, TokenCounter } from 'crux-types'
 import type { Features } from './features.js'
 import type { FullProfileOptions } from './full/full-options.js'
 import type { SurfaceMode } from './listing/surface-mode.js'
+import type { OAuthOptions } from './oauth/oauth-options.js'
+import type { AgentCardFacts } from './protocol/agent-card.js'
 import type { BudgetLimits } from './result/token-budget.js'
 
 /** What tools work on. A tool asks for its part with `Pick<Services, …>`. */
@@ -68,6 +70,10 @@ export interface McpServerOptions {
   readonly anonymous: Caller
   /** Serve requests of this machine that carry no token also while agents are registered; default false. */
   readonly allowAnonymous?: boolean
+  /** Callers with a token of an authorization server may read; none when absent. */
+  readonly oauth?: OAuthOptions | undefined
+  /** What the agent card says; without it there is none. */
+  readonly agentCard?: AgentCardFacts | undefined
   /** Values of `Host` that are served besides loopback names and the bound address. */
   readonly allowedHosts: readonly string[]
   /** Values of `Origin` that are served besides loopback ones. */

@@ -63,8 +63,21 @@ export const GROUPS: readonly {
       'agentTokens',
       'mcpAllowAnonymous',
       'agentTenants',
+      'agentCard',
       'toolSurface',
       'extToolAliases',
+    ],
+  },
+  {
+    title: 'OAuth',
+    settings: [
+      'mcpResourceUrl',
+      'mcpAuthServer',
+      'mcpIntrospectUrl',
+      'mcpIntrospectClientId',
+      'mcpIntrospectClientSecret',
+      'mcpOauthTenant',
+      'mcpRequireResourceAud',
     ],
   },
   {

@@ -93,6 +93,22 @@ export function strictlyOn(facts: VariableFacts): Variable<boolean> {
   })
 }
 
+/** Off until it says true, in any letter case; nothing else switches it on. */
+export function onlyTrue(facts: VariableFacts): Variable<boolean> {
+  const isTrue = (raw: string): boolean => raw.trim().toLowerCase() === 'true'
+  return variable({
+    ...facts,
+    schema: z.string().transform(isTrue),
+    expected: 'true or false',
+    fallback: false,
+    fallbackText: 'false',
+    doubt: (raw) =>
+      isTrue(raw) || FALSE.has(raw.trim().toLowerCase())
+        ? undefined
+        : 'is not true, so it counts as off',
+  })
+}
+
 /** A whole number within bounds, both included. */
 export function integer(
   facts: VariableFacts & { fallback: number; min: number; max: number },
@@ -164,12 +180,19 @@ export function optionalInteger(
   })
 }
 
-/** Any text. */
-export function text(facts: VariableFacts & { fallback: string }): Variable<string> {
+/** Any text; `accepts` checks it. */
+export function text(
+  facts: VariableFacts & {
+    fallback: string
+    expected?: string
+    accepts?: (text: string) => boolean
+  },
+): Variable<string> {
+  const { accepts = () => true } = facts
   return variable({
     ...facts,
-    schema: z.string().trim().min(1),
-    expected: 'text',
+    schema: z.string().trim().min(1).refine(accepts),
+    expected: facts.expected ?? 'text',
     fallbackText: facts.fallback,
   })
 }

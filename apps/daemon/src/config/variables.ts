@@ -1,5 +1,6 @@
 import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES, SURFACE_MODES } from 'crux-mcp'
 import { isServiceUrl, TOKEN_VOCABULARIES, TUNED_FUSION, withWeights } from 'crux-retrieval'
+import { isTenant } from 'crux-types'
 import { isCidr } from './network.js'
 import {
   choice,
@@ -9,6 +10,7 @@ import {
   lenientChoice,
   lenientInteger,
   list,
+  onlyTrue,
   optIn,
   optionalChoice,
   optionalInteger,
@@ -359,6 +361,62 @@ export const VARIABLES = {
     fallback: false,
     meaning:
       'List the tools of extensions with _ in the place of the dots in their names, which some clients refuse. They can be called by either name.',
+  }),
+
+  mcpResourceUrl: optionalText({
+    name: 'CRUX_MCP_RESOURCE_URL',
+    yaml: 'oauth.resource_url',
+    expected: 'an http or https address without credentials and query',
+    accepts: isServiceUrl,
+    meaning:
+      'Address under which clients know the MCP endpoint. With it the metadata of a protected resource is published (RFC 9728), and a refusal says where it is.',
+  }),
+  mcpAuthServer: text({
+    name: 'CRUX_MCP_AUTH_SERVER',
+    yaml: 'oauth.auth_server',
+    fallback: 'https://api.vaultcrux.com',
+    expected: 'an http or https address without credentials and query',
+    accepts: isServiceUrl,
+    meaning: 'Authorization server that clients are sent to.',
+  }),
+  mcpIntrospectUrl: optionalText({
+    name: 'CRUX_MCP_INTROSPECT_URL',
+    yaml: 'oauth.introspect_url',
+    expected: 'an http or https address without credentials and query',
+    accepts: isServiceUrl,
+    unset: '/v1/auth/introspect at the authorization server',
+    meaning: 'Where a token is checked.',
+  }),
+  mcpIntrospectClientId: optionalText({
+    name: 'CRUX_MCP_INTROSPECT_CLIENT_ID',
+    yaml: 'oauth.introspect_client_id',
+    meaning:
+      'Name of this server there. With it and the secret, callers with an active token of scope mcp:read may read.',
+  }),
+  mcpIntrospectClientSecret: optionalText({
+    name: 'CRUX_MCP_INTROSPECT_CLIENT_SECRET',
+    isSecret: true,
+    meaning: 'Secret of this server there.',
+  }),
+  mcpOauthTenant: text({
+    name: 'CRUX_MCP_OAUTH_TENANT',
+    yaml: 'oauth.tenant',
+    fallback: 'work',
+    expected: 'a tenant name: letters, digits or . _ : @ -',
+    accepts: isTenant,
+    meaning: 'Home tenant of such callers, the only one that they read, and the name they go by.',
+  }),
+  mcpRequireResourceAud: onlyTrue({
+    name: 'CRUX_MCP_REQUIRE_RESOURCE_AUD',
+    yaml: 'oauth.require_resource_aud',
+    meaning:
+      'Refuse tokens whose audience is another than CRUX_MCP_RESOURCE_URL. Those that name none are accepted.',
+  }),
+  agentCard: strictlyOn({
+    name: 'CRUX_AGENT_CARD',
+    yaml: 'agents.card',
+    meaning:
+      'Say at /.well-known/agent-card who serves here and for what. Set to anything but 1 or true it is not there.',
   }),
 
   factPersistence: flag({

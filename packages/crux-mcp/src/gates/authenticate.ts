@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Caller } from 'crux-types'
+import type { FindOAuthCaller } from '../oauth/oauth-callers.js'
 import type { AgentCredential, McpServerOptions } from '../server-options.js'
 import { hashToken } from './agent-tokens.js'
 import { isLoopbackHost } from './loopback.js'
@@ -23,26 +24,35 @@ export interface CallerEvidence {
  *
  * @param options.agents - Asked on each request; the same array as before costs nothing.
  * @param options.allowAnonymous - Serve callers of this machine that send no token although agents are registered.
+ * @param options.findOAuthCaller - Asked about tokens of no agent.
  * @returns A function from a request to who sends it; undefined when nothing proves it.
  */
 export function createAuthenticator({
   agents,
   anonymous,
   allowAnonymous = false,
-}: Pick<McpServerOptions, 'agents' | 'anonymous' | 'allowAnonymous'>): (
-  evidence: CallerEvidence,
-) => Caller | undefined {
+  findOAuthCaller,
+}: Pick<McpServerOptions, 'agents' | 'anonymous' | 'allowAnonymous'> & {
+  readonly findOAuthCaller?: FindOAuthCaller | undefined
+}): (evidence: CallerEvidence) => Caller | undefined | Promise<Caller | undefined> {
   const startedOpen = agents().length === 0
-  const find = createTokenTable(agents)
+  const findAgent = createTokenTable(agents)
+  /** Who asks without proof that counts. */
+  const stranger = (evidence: CallerEvidence): Caller | undefined => {
+    const isOpen = agents().length === 0 && (startedOpen || isLocal(evidence))
+    return isOpen ? anonymous : undefined
+  }
   return (evidence) => {
-    if (agents().length === 0) {
-      return startedOpen || isLocal(evidence) ? anonymous : undefined
-    }
     const { authorization } = evidence.headers
     if (authorization === undefined) {
-      return allowAnonymous && isLocal(evidence) ? anonymous : undefined
+      return stranger(evidence) ?? (allowAnonymous && isLocal(evidence) ? anonymous : undefined)
     }
-    return authorization.startsWith(SCHEME) ? find(authorization.slice(SCHEME.length)) : undefined
+    if (!authorization.startsWith(SCHEME)) return stranger(evidence)
+    const token = authorization.slice(SCHEME.length)
+    const found = findAgent(token) ?? findOAuthCaller?.(token)
+    return found instanceof Promise
+      ? found.then((caller) => caller ?? stranger(evidence))
+      : (found ?? stranger(evidence))
   }
 }
 
@@ -68,6 +78,7 @@ function createTokenTable(
         caller,
       }))
     }
+    if (table.length === 0) return undefined
     const presented = hashToken(token)
     let found: Caller | undefined
     // Every hash is compared, and each in constant time, so that timing tells nothing about tokens.

@@ -17,8 +17,9 @@ export function bindGuard(
   if (isLoopbackHost(host) || posture.hasTokens || posture.allowInsecure) return
   throw new CruxError<McpErrorCode>(
     'BIND_REFUSED',
-    `MCP on ${host} would serve other machines without a token; set CRUX_AGENT_TOKEN or CRUX_AGENT_TOKENS, ` +
-      'listen on 127.0.0.1, or set CORECRUXD_ALLOW_INSECURE_DEV_AUTH_BIND=1 on a closed network',
+    `MCP on ${host} would serve other machines without a token; make one with \`corecruxctl start --agent <client>\`, ` +
+      'set CRUX_AGENT_TOKENS or CRUX_AGENT_TOKEN, listen on 127.0.0.1, ' +
+      'or set CORECRUXD_ALLOW_INSECURE_DEV_AUTH_BIND=1 on a closed network',
     { data: { host } },
   )
 }

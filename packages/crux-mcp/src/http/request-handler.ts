@@ -11,6 +11,8 @@ import {
   type SurfaceChoice,
 } from '../gates/surface-choice.js'
 import { type ParsedJson, parseJson } from '../json/parse-json.js'
+import { createOAuthCallers } from '../oauth/oauth-callers.js'
+import { protectedResource } from '../oauth/protected-resource.js'
 import { PARSE_ERROR } from '../protocol/codes.js'
 import { createDispatch } from '../protocol/dispatch.js'
 import { discovery } from '../protocol/handshake.js'
@@ -26,6 +28,7 @@ import {
   type StreamRefusal,
 } from './event-streams.js'
 import { readBody } from './read-body.js'
+import { createWellKnown } from './well-known.js'
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000
 const SESSION_HEADER = 'Mcp-Session-Id'
@@ -62,7 +65,19 @@ export function createRequestHandler(
     allowedHosts: options.allowedHosts,
     allowedOrigins: options.allowedOrigins,
   })
-  const authenticate = createAuthenticator(options)
+  const resource = protectedResource(options.oauth)
+  const wellKnown = createWellKnown(options, resource, tools)
+  const authenticate = createAuthenticator({
+    ...options,
+    findOAuthCaller:
+      options.oauth &&
+      createOAuthCallers({
+        oauth: options.oauth,
+        clock: options.services.clock,
+        log: options.log,
+        fetch,
+      }),
+  })
   const dispatch = createDispatch({ ...options, tools })
   const streams = new EventStreams(
     options.streamLimits ?? (() => DEFAULT_STREAM_LIMITS),
@@ -84,13 +99,26 @@ export function createRequestHandler(
       return refuse(response, refusal.status, refusal.error, refusal.hint)
     }
     const { path, query } = splitTarget(request)
-    if (path !== '/mcp') return end(response, 404)
+    if (path !== '/mcp') return publish(request, response, wellKnown(path))
     if (request.method !== 'POST' && request.method !== 'GET') {
-      response.setHeader('Allow', 'GET, POST')
-      return end(response, 405)
+      return wrongMethod(response, 'GET, POST')
     }
-    const caller = authenticate(request)
-    if (caller === undefined) return sendJson(response, 401, UNAUTHORIZED_BODY)
+    const found = authenticate(request)
+    return found instanceof Promise
+      ? found.then((caller) => admit(request, response, query, caller))
+      : admit(request, response, query, found)
+  }
+
+  const admit = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+    caller: Caller | undefined,
+  ): Promise<void> | undefined => {
+    if (caller === undefined) {
+      if (resource !== undefined) response.setHeader('WWW-Authenticate', resource.challenge)
+      return sendJson(response, 401, UNAUTHORIZED_BODY)
+    }
     const sessionId = readSessionId(request)
     if (sessionId === null) return sendJson(response, 400, INVALID_SESSION_ID_BODY)
     const surface = readSurfaceChoice(query)
@@ -150,7 +178,10 @@ export function createRequestHandler(
     }
     const answering = dispatch(rpc, from)
     answers.add(response, typeof answering === 'string' ? answering : await answering)
-    if (sessionId !== undefined && declaresIntent(rpc)) streams.notifyToolsChanged(sessionId)
+    // What a reader is refused never came to run.
+    if (sessionId !== undefined && !caller.readOnly && declaresIntent(rpc)) {
+      streams.notifyToolsChanged(sessionId)
+    }
   }
 
   return {
@@ -195,6 +226,21 @@ function splitTarget({ url = '' }: IncomingMessage): { path: string; query: stri
 function notReady(response: ServerResponse, hint: string): undefined {
   response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
   return refuse(response, 503, 'not_ready', hint)
+}
+
+/** Answer with a document that anybody may read; 404 where there is none. */
+function publish(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  document: string | undefined,
+): undefined {
+  if (document === undefined) return end(response, 404)
+  return method === 'GET' ? sendJson(response, 200, document) : wrongMethod(response, 'GET')
+}
+
+function wrongMethod(response: ServerResponse, allowed: string): undefined {
+  response.setHeader('Allow', allowed)
+  return end(response, 405)
 }
 
 function refuseStream(response: ServerResponse, refusal: StreamRefusal): undefined {
