@@ -24,7 +24,6 @@ async function open({ useAliases = false } = {}) {
   }
   const options = {
     services: { facts },
-    useAliases,
     isBuiltIn: (name: string) => ['query', 'ext_one_taken'].includes(name),
   }
   return {
@@ -40,9 +39,9 @@ async function open({ useAliases = false } = {}) {
       ),
     put,
     list: async (caller: Caller, passport = caller.agent ?? '') =>
-      createExtensionTools(options)(caller, passport),
+      createExtensionTools(options)(caller, passport, useAliases),
     names: async (caller: Caller) => {
-      const tools = await createExtensionTools(options)(caller, caller.agent ?? '')
+      const tools = await createExtensionTools(options)(caller, caller.agent ?? '', useAliases)
       return tools.map(({ name }) => name)
     },
     call: async (name: string, caller: Caller) => createExtensionCall(options)(name, caller),
@@ -148,12 +147,8 @@ describe('the extension tools of a caller', () => {
         return { ...found, facts: found.facts.filter(isOld) }
       },
     }
-    const options = {
-      services: { facts: withoutNewest },
-      useAliases: false,
-      isBuiltIn: () => false,
-    }
-    expect(await createExtensionTools(options)(anna, 'anna')).toEqual([])
+    const options = { services: { facts: withoutNewest }, isBuiltIn: () => false }
+    expect(await createExtensionTools(options)(anna, 'anna', false)).toEqual([])
   })
 
   it('are read in the tenant of the caller', async () => {
@@ -258,12 +253,12 @@ describe('a call of an extension tool', () => {
     })
   })
 
-  it('takes the alias where aliases are listed', async () => {
-    const { install, call } = await open({ useAliases: true })
+  it('takes the alias as well, whether or not it is listed', async () => {
+    const { install, call } = await open()
     await install('one', ['ext.one.a'])
     expect((await call('ext_one_a', anna))?.message).toMatch(/loopback URL/)
-    expect((await call('ext_one_b', anna))?.message).toBe('unknown extension tool: ext_one_b')
-    expect((await call('ext.one.a', anna))?.message).toMatch(/loopback URL/)
+    expect(await call('ext_one_b', anna)).toBeUndefined()
+    expect(await call('ext_one_a', ANONYMOUS)).toBeUndefined()
   })
 
   it('is nobody else’s business: other names are no extension’s', async () => {

@@ -2,7 +2,7 @@ import type { Caller } from 'crux-types'
 import { consequenceOf } from '../listing/consequence.js'
 import type { ExtensionTool } from '../listing/list-tools.js'
 import { portabilityProblems } from '../listing/portable-schema.js'
-import { capabilityOf, isExtensionTool } from '../listing/tool-capability.js'
+import { capabilityOf, EXTENSION_PREFIX, isExtensionTool } from '../listing/tool-capability.js'
 import {
   type ExtensionGrant,
   type InstalledExtension,
@@ -41,6 +41,9 @@ export function installedTools(installed: readonly InstalledExtension[]): readon
     })
 }
 
+/** Start of the aliases of extension tools. */
+export const ALIAS_PREFIX = aliasOf(EXTENSION_PREFIX)
+
 /** The name of an extension tool with `_` in the place of dots, which some clients refuse. */
 export function aliasOf(name: string): string {
   return name.replaceAll('.', '_')
@@ -67,8 +70,6 @@ export function aliasesOf(
 /** What {@link createExtensionTools} reads and decides by. */
 export interface ExtensionToolsOptions {
   readonly services: { readonly facts: RecordSource }
-  /** List tools by their alias. */
-  readonly useAliases: boolean
   /** Whether a built-in tool has that name. */
   readonly isBuiltIn: (name: string) => boolean
 }
@@ -77,12 +78,10 @@ export interface ExtensionToolsOptions {
 export function extensionOptions(host: {
   readonly services: ExtensionToolsOptions['services']
   readonly tools: readonly { readonly name: string }[]
-  readonly extensionAliases?: boolean
 }): ExtensionToolsOptions {
   const names = new Set(host.tools.map(({ name }) => name))
   return {
     services: host.services,
-    useAliases: host.extensionAliases ?? false,
     isBuiltIn: (name) => names.has(name),
   }
 }
@@ -93,13 +92,13 @@ export function extensionOptions(host: {
  */
 export function createExtensionTools(
   options: ExtensionToolsOptions,
-): (caller: Caller, passport: string) => Promise<readonly ExtensionTool[]> {
-  return async (caller, passport) => {
+): (caller: Caller, passport: string, useAliases: boolean) => Promise<readonly ExtensionTool[]> {
+  return async (caller, passport, useAliases) => {
     const { facts } = options.services
     const grants = await readGrants(facts, caller, passport)
     if (grants.length === 0) return []
     const tools = installedTools(await readInstalled(facts, caller))
-    const aliases = options.useAliases ? aliasesOf(tools, options.isBuiltIn) : undefined
+    const aliases = useAliases ? aliasesOf(tools, options.isBuiltIn) : undefined
     return tools
       .filter(({ extension, tool }) =>
         grants.some((grant) => permits(grant, extension.manifest.id, tool.name)),

@@ -56,7 +56,8 @@ export function fullTools(
 
   return {
     async list(from) {
-      const text = await ask('tools/list', {}, from)
+      // Clients of these revisions hand names on to models, which refuse the dots of extensions.
+      const text = await ask('tools/list', {}, { ...from, extensionAliases: true })
       const known = decorated.get(text)
       if (known !== undefined) return known
       // Dispatch writes what `listedTool` gives, which is the protocol's form.

@@ -53,6 +53,29 @@ const both = (method: string, params?: object, options?: Parameters<typeof askNe
 const callBoth = (name: string, args: object, more: object = {}) =>
   both('tools/call', { name, arguments: args, ...more })
 
+async function extensionNames(server: TestServer): Promise<string[]> {
+  const manifest = {
+    id: 'one',
+    tools: [{ name: 'ext.one.a', description: 'A.', input_schema: { type: 'object' } }],
+  }
+  const records = {
+    '__extension__::one': { manifest, manifest_hash: 'blake3:0', trust_tier: 'first_party' },
+    '__extension_grant__::one::anna': { extension_id: 'one', passport_fpr: 'anna' },
+  }
+  for (const [entity, record] of Object.entries(records)) {
+    const value = JSON.stringify(record)
+    await server.services.facts.store(SYSTEM, { entity, key: 'record', value })
+  }
+  const names: string[] = []
+  let cursor: string | undefined
+  do {
+    const { answer } = await askNegotiated(server, 'tools/list', cursor ? { cursor } : {})
+    for (const { name } of answer.result.tools) names.push(name)
+    cursor = answer.result.nextCursor
+  } while (cursor !== undefined)
+  return names.filter((name) => name.startsWith('ext'))
+}
+
 /** For each row of the table: what holds it, on a listener of either profile. */
 const ROWS: Readonly<Record<string, () => Promise<void>>> = {
   '`initialize` for 2024-11-05 or none': async () => {
@@ -178,6 +201,13 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     expect(two?.answer.result).toMatchObject({ nextCursor: expect.any(String) })
     const again = await askNegotiated(full, 'tools/list', { cursor: two?.answer.result.nextCursor })
     expect(again.answer.result.tools).toHaveLength(5)
+  },
+  'tools of extensions': async () => {
+    const own = await Promise.all([plain, full].map(extensionNames))
+    expect(own).toEqual([['ext.one.a'], ['ext_one_a']])
+    // Without the header, a client of the full profile gets the default list.
+    const { result } = await full.rpc('tools/list')
+    expect(JSON.stringify(result)).toContain('"ext.one.a"')
   },
   '`_meta.progressToken`': async () => {
     const slow = async (server: TestServer) => {

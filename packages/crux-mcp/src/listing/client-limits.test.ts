@@ -1,7 +1,8 @@
 import { INTENTS, intentBias } from 'crux-session'
 import { ANONYMOUS } from 'crux-types'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { documentedCatalogue } from '../testing/documented-catalogue.js'
+import { askNegotiated, startFullServer } from '../testing/full-client.js'
 import { tools } from '../tools/registry.js'
 import { CLIENT_LIMITS, surfaceFor } from './client-limits.js'
 import { createToolLister, type ToolListing } from './list-tools.js'
@@ -89,6 +90,26 @@ describe.each(LISTINGS)('the %s list', (_name, listed) => {
           }
         }
       }
+    }
+  })
+})
+
+describe('the list of the full profile', () => {
+  it('has the same names, descriptions and inputs, and outputs without references', async () => {
+    const server = await startFullServer()
+    onTestFinished(() => server.close())
+    const { answer } = await askNegotiated(server, 'tools/list')
+    const [[, full] = ['', []]] = LISTINGS
+    const listed: { outputSchema?: Record<string, unknown> }[] = answer.result.tools
+    expect(listed).toEqual(
+      full.map(({ name, description, inputSchema }) =>
+        expect.objectContaining({ name, description, inputSchema }),
+      ),
+    )
+    for (const { outputSchema } of listed) {
+      if (outputSchema === undefined) continue
+      expect(outputSchema.type).toBe('object')
+      expect(JSON.stringify(outputSchema)).not.toMatch(/"\$ref"|"\$defs"/)
     }
   })
 })

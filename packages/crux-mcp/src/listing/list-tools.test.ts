@@ -248,6 +248,22 @@ describe('extension tools on a list', () => {
     expect(names(listing)).toEqual([...CORE_FLOOR, 'ext.one.b'])
   })
 
+  it('are asked for by their alias where the operator or the request wants it', async () => {
+    const asked: boolean[] = []
+    const sources = {
+      tools: [],
+      extensionTools: async (_caller: unknown, _passport: string, useAliases: boolean) => {
+        asked.push(useAliases)
+        return []
+      },
+    }
+    const caller = agentCaller('anna')
+    await createToolLister(sources)({ caller })
+    await createToolLister(sources)({ caller, extensionAliases: true })
+    await createToolLister({ ...sources, extensionAliases: true })({ caller })
+    expect(asked).toEqual([false, true, true])
+  })
+
   it('are written anew when an extension changes', async () => {
     let revision = '1'
     const lister = createToolLister({

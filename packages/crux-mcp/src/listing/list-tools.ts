@@ -17,6 +17,8 @@ export interface ListRequest {
   readonly caller: Caller
   /** What the client asked for; it can only narrow what the operator set. */
   readonly surface?: SurfaceMode | undefined
+  /** List tools of extensions by their alias, whatever the operator set. */
+  readonly extensionAliases?: boolean | undefined
 }
 
 /** The answer to `tools/list`. */
@@ -50,8 +52,15 @@ export interface ListSources {
    * Tools of extensions for the holder of a passport, by name.
    *
    * @param passport - Subject of the capability token, else the agent's name; never blank.
+   * @param useAliases - By names with `_` in the place of dots.
    */
-  readonly extensionTools?: (caller: Caller, passport: string) => Promise<readonly ExtensionTool[]>
+  readonly extensionTools?: (
+    caller: Caller,
+    passport: string,
+    useAliases: boolean,
+  ) => Promise<readonly ExtensionTool[]>
+  /** List tools of extensions by their alias for everybody; default false. */
+  readonly extensionAliases?: boolean | undefined
 }
 
 const NO_LEANING: Leaning = { bias: () => 0, recentTools: [] }
@@ -93,7 +102,8 @@ export function createToolLister(
 
     const passport = router?.passport ?? caller.agent
     if (sources.extensionTools === undefined || isBlank(passport)) return finish([])
-    return sources.extensionTools(caller, passport).then(finish)
+    const useAliases = sources.extensionAliases === true || request.extensionAliases === true
+    return sources.extensionTools(caller, passport, useAliases).then(finish)
   }
 
   function write(

@@ -19,6 +19,8 @@ export type Dispatch = (
     readonly hasLoneSurrogate: boolean
     /** How much of the catalogue the client wants to see; it only narrows. */
     readonly surface?: SurfaceMode | undefined
+    /** List tools of extensions with `_` in the place of dots, whatever the operator set. */
+    readonly extensionAliases?: boolean
     /** Aborts when nobody waits for the answer any more. */
     readonly signal?: AbortSignal
   },
@@ -38,10 +40,12 @@ export function createDispatch(
     surface: host.toolSurface,
     leaningOf: createLeaning(host.services),
     extensionTools: createExtensionTools(extensionOptions(host)),
+    extensionAliases: host.extensionAliases,
   })
   const callTool = createToolCaller(host)
 
-  return ({ id, method, params }, { caller, hasLoneSurrogate, surface, signal }) => {
+  return ({ id, method, params }, from) => {
+    const { caller, hasLoneSurrogate, signal } = from
     const name = typeof params.name === 'string' ? params.name : undefined
     const refused = caller.readOnly ? refusedToReaders(method, name) : undefined
     if (refused !== undefined) {
@@ -54,7 +58,7 @@ export function createDispatch(
       case 'notifications/initialized':
         return resultResponse(id, 'null')
       case 'tools/list': {
-        const listing = listTools({ caller, surface })
+        const listing = listTools(from)
         return listing instanceof Promise
           ? listing.then(({ text }) => resultResponse(id, text))
           : resultResponse(id, listing.text)
