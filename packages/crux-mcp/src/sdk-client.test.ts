@@ -2,9 +2,17 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { parseAgentTokens } from './gates/agent-tokens.js'
 import { startTestServer } from './testing/test-server.js'
 import { tools } from './tools/registry.js'
+
+const pageShape = z.looseObject({
+  structuredContent: z.looseObject({ rows: z.array(z.looseObject({ key: z.string() })) }),
+  _meta: z.object({
+    crux: z.object({ budget: z.looseObject({ next_cursor: z.string().optional() }) }),
+  }),
+})
 
 const TOKEN = 't'.repeat(32)
 
@@ -33,6 +41,29 @@ it('serves the reference client of the protocol: list, call, streams, and its pi
   await client.callTool({ name: 'store_fact', arguments: fact })
   const found = await client.callTool({ name: 'query_facts', arguments: { query: 'green' } })
   expect(found.structuredContent).toMatchObject({ rows: [fact] })
+
+  for (let i = 0; i < 5; i++) {
+    const value = `${i} `.padEnd(200, 'x')
+    await client.callTool({
+      name: 'store_fact',
+      arguments: { entity: 'many', key: `k${i}`, value },
+    })
+  }
+  // What a budget leaves out is reached through what the client hands on.
+  const keys: string[] = []
+  let cursor: string | undefined
+  do {
+    const args = {
+      entity: 'many',
+      token_budget: 110,
+      contract: 'legacy',
+      ...(cursor && { cursor }),
+    }
+    const page = pageShape.parse(await client.callTool({ name: 'query_facts', arguments: args }))
+    keys.push(...page.structuredContent.rows.map(({ key }) => key))
+    cursor = page._meta.crux.budget.next_cursor
+  } while (cursor !== undefined)
+  expect(keys.sort()).toEqual(['k0', 'k1', 'k2', 'k3', 'k4'])
 
   await expect(client.ping()).rejects.toMatchObject({ code: -32601 })
   await expect(client.callTool({ name: 'nope' })).rejects.toMatchObject({ code: -32601 })

@@ -87,6 +87,8 @@ export interface PageMark {
   readonly first: number
   readonly second: number
   readonly row: number
+  /** Changes that move ranks, counted until then; 0 where ranks never move. */
+  readonly changes: number
 }
 
 /** A fact as one caller sees it now. */
@@ -115,6 +117,8 @@ export interface FactPage {
   readonly totalTokens: number
   /** Where to go on; undefined when nothing is left or nothing was counted. */
   readonly next?: PageMark
+  /** Whether ranks may have moved since the page before, so that facts are missing or repeat. */
+  readonly hasMoved: boolean
 }
 
 export interface FactView {

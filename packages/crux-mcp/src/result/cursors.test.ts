@@ -13,6 +13,14 @@ describe('createCursors', () => {
     expect(cursors.open(again, cursor)).toEqual([1.5, -2, 3e12])
   })
 
+  it('knows nested arguments again in any order, and no others', () => {
+    const cursors = createCursors()
+    const scoped = (scope: object) => ({ ...owner, args: { scope } })
+    const cursor = cursors.seal(scoped({ type: 'entity_prefix', value: 'a' }), [7])
+    expect(cursors.open(scoped({ value: 'a', type: 'entity_prefix' }), cursor)).toEqual([7])
+    expect(() => cursors.open(scoped({ value: 'b', type: 'entity_prefix' }), cursor)).toThrow()
+  })
+
   it('refuses what belongs elsewhere or was changed', () => {
     const cursors = createCursors(Buffer.alloc(32, 1))
     const cursor = cursors.seal(owner, [1, 2])

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Caller } from 'crux-types'
+import { isObject } from '../protocol/json-rpc.js'
 import { invalidArguments } from '../tools/parse-arguments.js'
 
 /** What a cursor belongs to: it goes on for the same caller with the same arguments only. */
@@ -26,7 +27,7 @@ const REFUSAL =
 export function createCursors(key: Uint8Array = randomBytes(KEY_BYTES)): Cursors {
   const mac = (owner: CursorOwner, place: string): Buffer =>
     createHmac('sha256', key)
-      .update(JSON.stringify([nameOf(owner), place]))
+      .update(JSON.stringify([nameOf(owner), place], inOrder))
       .digest()
       .subarray(0, MAC_BYTES)
   return {
@@ -52,5 +53,11 @@ function nameOf({ tool, caller, args }: CursorOwner): unknown {
   const given = Object.entries(args).filter(
     ([name, value]) => name !== 'cursor' && value !== null && value !== undefined,
   )
-  return [tool, kind, agent, identity, tenant, given.sort(([a], [b]) => (a < b ? -1 : 1))]
+  return [tool, kind, agent, identity, tenant, Object.fromEntries(given)]
+}
+
+/** Objects that are equal become equal text, whatever the order of their members. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -6,7 +6,8 @@ import type { CursorOwner } from './cursors.js'
 /** Bytes of a fingerprint: as many as a number holds exactly. */
 const FINGERPRINT_BYTES = 6
 
-const CHANGED =
+/** What to say when what earlier pages gave is no longer the beginning. */
+export const MOVED =
   'what was given on earlier pages has changed since, so items may be missing or repeat; repeat the call without cursor to begin anew'
 
 type CursorCall = Pick<CallContext, 'args' | 'caller' | 'cursors'>
@@ -46,7 +47,7 @@ export function pageOfList<Item>(
   const rest = items.slice(given)
   return {
     rest,
-    warning: print === undefined || print === fingerprint(given) ? undefined : CHANGED,
+    warning: print === undefined || print === fingerprint(given) ? undefined : MOVED,
     cursorAfter(count) {
       if (count === 0 || count >= rest.length) return undefined
       return call.cursors.seal(owner, [given + count, fingerprint(given + count)])
@@ -71,14 +72,16 @@ export interface RecordPlace {
 export function openRecordPlace(tool: string, call: CursorCall): RecordPlace | undefined {
   const place = openPlace(ownerOf(tool, call), call)
   if (place === undefined) return undefined
-  const [given = 0, now = 0, limit = 0, first = 0, second = 0, row = 0] = place
-  return { given, after: { now, limit, first, second, row } }
+  const [given = 0, now = 0, limit = 0, first = 0, second = 0, row = 0, changes = 0] = place
+  return { given, after: { now, limit, first, second, row, changes } }
 }
 
 /** Cursor for the records after a mark. */
 export function sealRecordPlace(tool: string, call: CursorCall, place: RecordPlace): string {
-  const { now, limit, first, second, row } = place.after
-  return call.cursors.seal(ownerOf(tool, call), [place.given, now, limit, first, second, row])
+  const { given, after } = place
+  const { now, limit, first, second, row, changes } = after
+  const numbers = [given, now, limit, first, second, row, changes]
+  return call.cursors.seal(ownerOf(tool, call), numbers)
 }
 
 /** Numbers of the cursor that a call was given; undefined without one. */

@@ -1,3 +1,4 @@
+import { ANONYMOUS } from 'crux-types'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAgentTokens } from '../gates/agent-tokens.js'
 import {
@@ -35,6 +36,16 @@ const RECORD_READS: readonly BudgetedRead[] = [
     args: { query: 'needle', token_budget: 150, contract: 'legacy' },
     items: idsIn('rows'),
   },
+  {
+    tool: 'query_facts',
+    args: { query: 'needle', match: 'ranked', token_budget: 150, contract: 'legacy' },
+    items: idsIn('rows'),
+  },
+  {
+    tool: 'query_facts',
+    args: { query: 'needle', match: 'hybrid', token_budget: 150, contract: 'legacy' },
+    items: idsIn('rows'),
+  },
   { tool: 'memory_view', args: { token_budget: 150, top_k: 40 }, items: idsIn('facts') },
   { tool: 'memory_freshness', args: { token_budget: 150 }, items: idsIn('rows') },
 ]
@@ -60,7 +71,7 @@ describe('pages of stored records', () => {
     },
   )
 
-  it.each(RECORD_READS)(
+  it.each(RECORD_READS.filter(({ args }) => !('match' in args)))(
     'of $tool leave out what was deleted in between, and nothing moves',
     async (read) => {
       await fill(10)
@@ -76,6 +87,41 @@ describe('pages of stored records', () => {
       expect(pages.flatMap(({ items }) => items)).toEqual(before.slice(0, 9))
     },
   )
+})
+
+describe('pages of recall', () => {
+  const walk = (args: object, change: (ids: readonly string[]) => Promise<unknown>) => {
+    const ids: string[] = []
+    const read: BudgetedRead = {
+      tool: 'query_facts',
+      args: { query: 'needle', token_budget: 150, contract: 'legacy', ...args },
+      items: (answer) => {
+        ids.push(...idsIn('rows')(answer))
+        return answer.structured.rows
+      },
+    }
+    return walkPages(server, read, {
+      between: async (page) => {
+        if (page === 2) await change(ids)
+      },
+    })
+  }
+  const warnings = async (pages: ReturnType<typeof walk>) =>
+    (await pages).slice(0, 4).map(({ warning }) => warning !== undefined)
+  const remove = (ids: readonly string[]) => server.call('delete_fact', { fact_id: ids[0] })
+
+  it('say that facts may be missing or repeat when ranks can have moved', async () => {
+    await fill(10)
+    const renew = (ids: readonly string[]) =>
+      server.services.facts.freshness.setHorizon(ANONYMOUS, ids[0] ?? '', 'volatile')
+    for (const match of ['substring', 'ranked', 'hybrid']) {
+      expect(await warnings(walk({ match }, renew)), match).toEqual([false, false, true, false])
+    }
+    // Scores of words depend on every fact; confidence does not.
+    const ranked = await warnings(walk({ match: 'ranked' }, remove))
+    expect(ranked.slice(0, 3)).toEqual([false, false, true])
+    expect(await warnings(walk({ match: 'substring' }, remove))).not.toContain(true)
+  })
 })
 
 describe('pages of a ranking that is found anew', () => {

@@ -87,6 +87,10 @@ export class FactTable {
   live = 0
   /** Values that were forgotten for good since the table was made. */
   wipes = 0
+  /** Times that a fact was deleted, forgotten, brought back or no longer retired, since the table was made. */
+  removals = 0
+  /** Times that a fact got another horizon or was verified anew, since the table was made. */
+  renewals = 0
 
   private readonly flags = Column.uint8()
   /** Highest confidence of each block of rows. */
@@ -188,25 +192,31 @@ export class FactTable {
     const wasDeleted = this.isDeleted(row)
     this.flags.set(row, flags)
     const isDeleted = this.isDeleted(row)
-    if (isDeleted !== wasDeleted) this.count(row, isDeleted ? -1 : 1)
+    if (isDeleted !== wasDeleted) {
+      this.count(row, isDeleted ? -1 : 1)
+      this.removals++
+    }
     this.recent.forget(row)
   }
 
   /** @param by - Id of the fact that retired it; undefined to take the mark away. */
   setSupersededBy(row: number, by: string | undefined): void {
     this.setLink(this.supersededBy, row, 'supersededBy', by)
+    if (by === undefined) this.removals++
     this.recent.forget(row)
   }
 
   setHorizon(row: number, horizonClass: HorizonClass): void {
     const bits = HORIZON_CLASSES.indexOf(horizonClass) << HORIZON_SHIFT
     this.flags.set(row, (this.flags.get(row) & ~HORIZON_MASK) | bits)
+    this.renewals++
     this.recent.forget(row)
   }
 
   /** @param at - RFC 3339. */
   setReverifiedAt(row: number, at: string): void {
     this.setExtra(row, 'reverifiedAt', at)
+    this.renewals++
     this.recent.forget(row)
   }
 

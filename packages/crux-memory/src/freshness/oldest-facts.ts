@@ -83,6 +83,6 @@ async function scanOldest(
     rows: taken.rows.map((row) => context.rankedFact(table, sight, row, now)),
     matched: taken.matched,
     now,
-    marks: taken.ranks.map((rank) => ({ now, limit, ...rank })),
+    marks: taken.ranks.map((rank) => ({ now, limit, ...rank, changes: 0 })),
   }
 }

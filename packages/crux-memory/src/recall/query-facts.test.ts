@@ -296,6 +296,7 @@ describe('queryFacts', () => {
       matched: 0,
       filteredBelowThreshold: 0,
       totalTokens: 0,
+      hasMoved: false,
     })
   })
 

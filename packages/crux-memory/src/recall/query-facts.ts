@@ -71,6 +71,8 @@ export async function queryFacts(
   }
   // Without words there is nothing to match in any way.
   const match = query.query === undefined ? 'substring' : (query.match ?? 'substring')
+  // Scores of words depend on all facts that count, places in a fused ranking on those above.
+  const changes = table.renewals + (match === 'substring' ? 0 : table.removals)
   const { scan, belowFloor } = await LANES[match](asked, floor)
   const taken = await takeRanked(
     scan,
@@ -103,7 +105,8 @@ export async function queryFacts(
     matched: taken.matched,
     filteredBelowThreshold: belowFloor(),
     totalTokens: taken.totalTokens,
-    ...(hasMore && last !== undefined && { next: { now, limit, ...last } }),
+    ...(hasMore && last !== undefined && { next: { now, limit, ...last, changes } }),
+    hasMoved: after !== undefined && after.changes !== changes,
   }
 }
 
@@ -235,4 +238,5 @@ const EMPTY_PAGE: FactPage = Object.freeze({
   matched: 0,
   filteredBelowThreshold: 0,
   totalTokens: 0,
+  hasMoved: false,
 })

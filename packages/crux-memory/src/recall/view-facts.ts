@@ -65,7 +65,9 @@ export async function viewFacts(
     totalTokens += tokens
     rows.push(context.rankedFact(table, sight, row, now))
   }
-  const marks = taken.ranks.slice(0, rows.length).map((rank) => ({ now, limit, ...rank }))
+  const marks = taken.ranks
+    .slice(0, rows.length)
+    .map((rank) => ({ now, limit, ...rank, changes: 0 }))
   return { rows, totalTokens, matched: taken.matched, marks }
 }
 

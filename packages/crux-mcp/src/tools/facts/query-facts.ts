@@ -7,7 +7,7 @@ import { reportBudget } from '../../result/budget-report.js'
 import { factEnvelope, factRows } from '../../result/fact-envelope.js'
 import { FragmentCache } from '../../result/fact-fragments.js'
 import { JsonText } from '../../result/json-text.js'
-import { openRecordPlace, type RecordPlace, sealRecordPlace } from '../../result/pages.js'
+import { MOVED, openRecordPlace, type RecordPlace, sealRecordPlace } from '../../result/pages.js'
 import { budgetInForce, type CallBudget } from '../../result/token-budget.js'
 import { answer, type ToolResult } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
@@ -109,7 +109,11 @@ export const queryFacts = defineTool({
       return call.features.auditEnvelope ? withAudit(nothing, factAudit(call.caller, [])) : nothing
     }
     const fragments = FragmentCache.of(facts)
-    const notes = { nextCursor: cursorAfter(page, place, call), countedBy: call.tokenCounter }
+    const notes = {
+      nextCursor: cursorAfter(page, place, call),
+      countedBy: call.tokenCounter,
+      warning: page.hasMoved ? MOVED : undefined,
+    }
     const result =
       call.contract === 'crc-v1'
         ? enveloped(page, args, budget, fragments, notes)
@@ -126,6 +130,7 @@ type Arguments = z.output<typeof input>
 interface PageNotes {
   readonly nextCursor: string | undefined
   readonly countedBy: TokenCounter
+  readonly warning: string | undefined
 }
 
 function toFactQuery(
@@ -177,7 +182,7 @@ function enveloped(
   args: Arguments,
   budget: CallBudget,
   fragments: FragmentCache,
-  { nextCursor, countedBy }: PageNotes,
+  { nextCursor, countedBy, warning }: PageNotes,
 ): ToolResult {
   const { plain: envelope, quoted } = factEnvelope(
     page,
@@ -198,6 +203,7 @@ function enveloped(
       isShortened: demoted > 0,
       nextCursor,
     }),
+    warning,
   })
 }
 
@@ -205,7 +211,7 @@ function plain(
   page: FactPage,
   budget: CallBudget,
   fragments: FragmentCache,
-  { nextCursor, countedBy }: PageNotes,
+  { nextCursor, countedBy, warning }: PageNotes,
 ): ToolResult {
   return answer(page.rows.map(factLine).join('\n'), {
     structured: {
@@ -218,6 +224,7 @@ function plain(
       leftOut: page.matched - page.rows.length,
       nextCursor,
     }),
+    warning,
   })
 }
 
@@ -230,6 +237,7 @@ function nothingFound(page: FactPage, budget: CallBudget): ToolResult {
     {
       structured: { rows: [], filtered_below_threshold: below },
       budget: reportBudget(budget, { used: 0, leftOut: 0 }),
+      warning: page.hasMoved ? MOVED : undefined,
     },
   )
 }
