@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { type McpServer, type Services, startMcpServer, tools } from 'crux-mcp'
+import { type McpServer, planCapabilities, type Services, startMcpServer, tools } from 'crux-mcp'
 import { loadHashes } from 'crux-segment'
 import { createIntentStore } from 'crux-session'
 import { openDataDirectory } from 'crux-storage'
@@ -116,6 +116,9 @@ async function start(
     get sessions() {
       return opened().sessions
     },
+    get plans() {
+      return opened().plans
+    },
     get semanticProfile() {
       return embedders.profile()
     },
@@ -153,6 +156,7 @@ async function start(
         : `MCP serves ${agents.current().length} agents${config.mcpAllowAnonymous ? ' and anonymous callers of this machine' : ''}; those without CORECRUXD_AGENT_TENANTS read every tenant`,
     )
   }
+  const capabilities = planCapabilities(tools)
   const app = createHttpApp({
     config,
     services,
@@ -164,6 +168,7 @@ async function start(
     build,
     embedder: () => embedders.status,
     tokenizer: tokenizer.status,
+    planSchema: capabilities.schemaText,
     backup: (signal) => openBackup(config.dataDir, signal),
   })
 
@@ -228,6 +233,8 @@ async function start(
     tokenCounter: tokenizer.counter,
     onWarning,
     onClose,
+    // Without MCP no plan is made.
+    planContext: () => ({ ...capabilities, mcpUrl: mcp?.url ?? '' }),
     events: {
       applied: (stream, bytes) => snapshots.grew(stream, bytes),
       appended: (stream, seconds) => metrics.append(stream, seconds),

@@ -5,6 +5,7 @@
  * - `INSECURE_BIND`: an address outside this machine would be served without authentication; `data.variable`.
  * - `PORT_IN_USE`: another program listens on the address; `data.variable`, `data.address`.
  * - `LISTEN_FAILED`: the address cannot be bound for another reason; `cause` says why.
+ * - `INSTALL_ID_INVALID`: the file that names the installation holds something else; `data.path`.
  * - `BACKUP_UNSTABLE`: segments changed at every attempt to list them; ask again.
  * - `DAEMON_UNREACHABLE`: nothing answers at the daemon's address; `data.url`.
  * - `DAEMON_REFUSED`: the daemon answered an error; `data.status`, `data.problem`.
@@ -23,6 +24,7 @@ export type DaemonErrorCode =
   | 'INSECURE_BIND'
   | 'PORT_IN_USE'
   | 'LISTEN_FAILED'
+  | 'INSTALL_ID_INVALID'
   | 'BACKUP_UNSTABLE'
   | 'DAEMON_UNREACHABLE'
   | 'DAEMON_REFUSED'

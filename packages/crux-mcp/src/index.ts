@@ -64,3 +64,4 @@ export {
   retrievalMeta,
   SOURCE_LABEL,
 } from './tools/retrieval/semantic-labels.js'
+export { type PlanCapabilities, planCapabilities } from './tools/sessions/plan-capabilities.js'

@@ -1,7 +1,7 @@
 import type { DocumentStore } from 'crux-documents'
 import type { FactStore, Substrate } from 'crux-memory'
 import type { SemanticProfile } from 'crux-retrieval'
-import type { IntentStore, SessionStore } from 'crux-session'
+import type { IntentStore, SessionPlans, SessionStore } from 'crux-session'
 import type { Caller, Clock, TokenCounter } from 'crux-types'
 import type { Features } from './features.js'
 import type { FullProfileOptions } from './full/full-options.js'
@@ -17,6 +17,8 @@ export interface Services {
   readonly sessions: SessionStore
   /** What callers said they are here for. */
   readonly intents: IntentStore
+  /** What sessions may do. */
+  readonly plans: SessionPlans
   readonly substrate: Substrate
   readonly clock: Clock
   /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none or it is not known yet. */

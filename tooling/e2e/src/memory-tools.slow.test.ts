@@ -302,6 +302,9 @@ async function useSessions(on: ToolSession): Promise<void> {
 
 async function useIdentity(on: ToolSession): Promise<void> {
   expect((await on.call('get_agent_identity')).text).toBe('anna')
+  expect((await on.call('cuecrux_session', { intent: 'document_ingest' })).text).toContain(
+    on.daemon.mcpUrl,
+  )
 }
 
 async function useKnowledge(on: ToolSession): Promise<void> {

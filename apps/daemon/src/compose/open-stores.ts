@@ -15,7 +15,13 @@ import {
 } from 'crux-memory'
 import { TUNED_FUSION, withWeights } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
-import { openSessionStore, type SessionStore } from 'crux-session'
+import {
+  type LocalPlanContext,
+  openSessionPlans,
+  openSessionStore,
+  type SessionPlans,
+  type SessionStore,
+} from 'crux-session'
 import {
   createMemoryJournal,
   type Journal,
@@ -27,6 +33,7 @@ import type { Config } from '../config/load.js'
 import { loadDirectoryKey } from './directory-key.js'
 import { edgeRelations } from './edge-relations.js'
 import type { Embedders } from './embedders.js'
+import { loadInstallId } from './install-id.js'
 import { withDefaultTtl } from './session-ttl.js'
 import { type JournalEvents, watchJournal } from './watched-journal.js'
 
@@ -35,6 +42,7 @@ export interface Stores {
   readonly facts: FactStore
   readonly documents: DocumentStore
   readonly sessions: SessionStore
+  readonly plans: SessionPlans
   readonly substrate: Substrate
 }
 
@@ -48,6 +56,8 @@ export interface StoreOptions {
   /** What values and texts cost against a token budget. */
   readonly tokenCounter: TokenCounter
   readonly events: JournalEvents
+  /** What plans of sessions say, apart from whom the installation is. */
+  readonly planContext: () => Omit<LocalPlanContext, 'installId' | 'user'>
   readonly onWarning: (message: string) => void
   /** Called at each named step of a seal. */
   readonly failpoint: (name: string) => void
@@ -105,6 +115,15 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     }),
   )
   const sessions = keep(await openSessionStore({ journal, clock, onWarning }))
+  const installId = await loadInstallId(config.dataDir)
+  const plans = keep(
+    await openSessionPlans({
+      journal,
+      clock,
+      context: () => ({ ...options.planContext(), installId, user: config.user }),
+      onWarning,
+    }),
+  )
   const relations = await openRelationsFile({
     path: join(config.dataDir, RELATIONS_FILE),
     clock,
@@ -143,6 +162,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
   return {
     facts,
     documents,
+    plans,
     sessions: withDefaultTtl(sessions, config.sessionTtlDefault),
     substrate,
   }

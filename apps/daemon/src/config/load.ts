@@ -24,6 +24,8 @@ export type Config = Omit<Settings, 'authMode' | 'dataDir' | 'denseModelDir' | '
   readonly dataDir: string
   /** Absolute. */
   readonly denseModelDir: string
+  /** The user whom the daemon runs for: `$USER`, else `local`. */
+  readonly user: string
 }
 
 /** Where settings come from. */
@@ -184,6 +186,7 @@ function complete(
     logLevel: logLevelFromRustLog(env.RUST_LOG, warnings) ?? rest.logLevel,
     authMode: chooseAuthMode(settings, notices),
     dataDir,
+    user: env.USER?.trim() || 'local',
     denseModelDir:
       denseModelDir === undefined
         ? join(dataDir, 'models', 'all-MiniLM-L6-v2')

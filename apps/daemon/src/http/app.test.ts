@@ -1,7 +1,8 @@
 import { openDocumentStore } from 'crux-documents'
+import { planCapabilities, tools } from 'crux-mcp'
 import { openFactStore, openSubstrate } from 'crux-memory'
 import { loadHashes } from 'crux-segment'
-import { createIntentStore, openSessionStore } from 'crux-session'
+import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { agentCaller, ManualClock } from 'crux-types'
 import fc from 'fast-check'
@@ -45,10 +46,21 @@ async function openFixture(
   const segments = await createMemorySegmentStore({ clock })
   const facts = await openFactStore({ journal, clock, embedder: null })
   const sessions = await openSessionStore({ journal, clock })
+  const capabilities = planCapabilities(tools)
+  const plans = await openSessionPlans({
+    journal,
+    clock,
+    context: () => ({
+      installId: '0'.repeat(32),
+      user: config.user,
+      mcpUrl: 'http://127.0.0.1:14801/mcp',
+      ...capabilities,
+    }),
+  })
   const substrate = await openSubstrate({ journal, clock, facts, hashes: await loadHashes() })
   const documents = await openDocumentStore({ segments, clock, buildIndex: config.buildCcxi })
   onTestFinished(async () => {
-    for (const store of [facts, sessions, substrate, documents, segments, journal])
+    for (const store of [facts, sessions, plans, substrate, documents, segments, journal])
       await store.close()
   })
   const dependencies: HttpDependencies = {
@@ -57,6 +69,7 @@ async function openFixture(
       facts,
       sessions,
       intents: createIntentStore({ clock }),
+      plans,
       substrate,
       documents,
       clock,
@@ -73,6 +86,7 @@ async function openFixture(
     build,
     embedder: () => ({ kind: 'none', model: null, dims: 0, state: 'ready', reason: 'a test' }),
     tokenizer: { id: 'chars4', wanted: 'chars4', reason: null },
+    planSchema: capabilities.schemaText,
     backup: async () => new Blob(['tar']).stream(),
     ...more,
   }

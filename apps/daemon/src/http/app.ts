@@ -72,6 +72,7 @@ export function createHttpApp(dependencies: HttpDependencies): HttpApp {
         writingCaller(principal, selected, config.tenantWriteStamp, (outcome) =>
           log.info({ outcome }, 'the tenant write stamp would differ'),
         ),
+      header,
       bodyStream: () => streamBody(request, signal),
       signal,
     }
@@ -153,8 +154,9 @@ function toResponse(reply: Reply): Response {
       headers: { ...reply.headers, 'content-type': 'application/json' },
     })
   }
-  const body = 'text' in reply ? reply.text : reply.stream
-  return new Response(body, { status, headers: { 'content-type': reply.contentType } })
+  const headers = { 'content-type': reply.contentType }
+  if ('stream' in reply) return new Response(reply.stream, { status, headers })
+  return new Response(reply.body, { status, headers: { ...reply.headers, ...headers } })
 }
 
 /** The result of `work`, or 408 when the signal ends first; the work itself goes on. */

@@ -23,6 +23,8 @@ export interface HttpDependencies {
   readonly embedder: () => EmbedderStatus
   /** What counts tokens. */
   readonly tokenizer: TokenizerStatus
+  /** A JSON schema that session plans name, by its name. */
+  readonly planSchema: (name: string) => string | undefined
   /** A tar archive of a consistent copy of the data directory. */
   readonly backup: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 }

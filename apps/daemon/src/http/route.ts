@@ -16,7 +16,13 @@ export type Reply =
       readonly json: unknown
       readonly headers?: Readonly<Record<string, string>>
     }
-  | { readonly status: number; readonly text: string; readonly contentType: string }
+  | {
+      readonly status: number
+      /** Text, or bytes of the type named. */
+      readonly body: string | Uint8Array
+      readonly contentType: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | {
       readonly status: number
       readonly stream: ReadableStream<Uint8Array>
@@ -32,7 +38,9 @@ export interface RequestContext {
   readonly anyTenant: () => Caller
   /** Who asks, for writes of facts: the tenant by the write stamp. */
   readonly writer: () => Caller
-  /** The body as it comes, of a route with `streamedBody`; of any length. */
+  /** A header of the request. */
+  readonly header: (name: string) => string | undefined
+  /** The body as it comes, of a route that does not have it parsed; of any length. */
   readonly bodyStream: () => AsyncIterable<Uint8Array>
   /** Ends when the client goes away or the time is up. */
   readonly signal: AbortSignal

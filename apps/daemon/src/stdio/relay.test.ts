@@ -1,10 +1,16 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { openDocumentStore } from 'crux-documents'
-import { DEFAULT_FEATURES, parseAgentTokens, startMcpServer } from 'crux-mcp'
+import {
+  DEFAULT_FEATURES,
+  parseAgentTokens,
+  planCapabilities,
+  startMcpServer,
+  tools,
+} from 'crux-mcp'
 import { openFactStore, openSubstrate } from 'crux-memory'
 import { loadHashes } from 'crux-segment'
-import { createIntentStore, openSessionStore } from 'crux-session'
+import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
 import { ANONYMOUS, systemClock } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -292,6 +298,16 @@ async function startReal(): Promise<string> {
       facts,
       sessions: await openSessionStore({ journal, clock }),
       intents: createIntentStore({ clock }),
+      plans: await openSessionPlans({
+        journal,
+        clock,
+        context: () => ({
+          installId: '0'.repeat(32),
+          user: 'ada',
+          mcpUrl: 'http://127.0.0.1:14801/mcp',
+          ...planCapabilities(tools),
+        }),
+      }),
       substrate: await openSubstrate({ journal, clock, facts, hashes: await loadHashes() }),
       documents: await openDocumentStore({
         segments: await createMemorySegmentStore(),

@@ -2,13 +2,14 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { type DocumentStoreOptions, openDocumentStore } from 'crux-documents'
 import { openFactStore, openSubstrate } from 'crux-memory'
 import { loadHashes } from 'crux-segment'
-import { createIntentStore, openSessionStore } from 'crux-session'
+import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
 import { ANONYMOUS, ManualClock } from 'crux-types'
 import { DEFAULT_FEATURES } from '../features.js'
 import { startMcpServer } from '../server.js'
 import type { AgentCredential, McpServer, McpServerOptions } from '../server-options.js'
 import { tools } from '../tools/registry.js'
+import { planCapabilities } from '../tools/sessions/plan-capabilities.js'
 
 /** 2026-03-01T12:00:00Z */
 export const TEST_NOW = Date.UTC(2026, 2, 1, 12)
@@ -42,6 +43,7 @@ export interface TestServer {
   readonly port: number
   readonly clock: ManualClock
   readonly factJournal: Journal
+  readonly planJournal: Journal
   readonly services: McpServerOptions['services']
   /** `[tool, outcome]` and `[tool, reason]` of what was counted. */
   readonly counted: { readonly calls: string[][]; readonly truncated: string[][] }
@@ -91,6 +93,7 @@ export async function startTestServer(
 ): Promise<TestServer> {
   const clock = new ManualClock(TEST_NOW)
   const factJournal = createMemoryJournal()
+  const planJournal = createMemoryJournal()
   const facts = await openFactStore({ journal: factJournal, clock })
   const services = {
     facts,
@@ -102,6 +105,16 @@ export async function startTestServer(
     }),
     sessions: await openSessionStore({ journal: createMemoryJournal(), clock }),
     intents: createIntentStore({ clock }),
+    plans: await openSessionPlans({
+      journal: planJournal,
+      clock,
+      context: () => ({
+        installId: '0'.repeat(32),
+        user: 'ada',
+        mcpUrl: 'http://127.0.0.1:14801/mcp',
+        ...planCapabilities(tools),
+      }),
+    }),
     substrate: await openSubstrate({
       journal: createMemoryJournal(),
       clock,
@@ -178,6 +191,7 @@ export async function startTestServer(
     port: server.port,
     clock,
     factJournal,
+    planJournal,
     services,
     counted,
     logged,

@@ -25,6 +25,7 @@ describe('the registry', () => {
     const listed = baseCatalogue(tools).map((tool) => listedTool(tool))
     expect(result).toEqual({ tools: JSON.parse(JSON.stringify(listed)) })
     expect(tools.map(({ name }) => name)).toEqual([
+      'cuecrux_session',
       'reuse_check',
       'engram_resolve',
       'query',
@@ -109,6 +110,7 @@ describe('the registry', () => {
         'decode_base64',
         'find_elsewhere',
         'forget_arguments',
+        'plan_capabilities',
       ]
       expect(names.filter((name) => !listed.includes(name) && !parts.includes(name))).toEqual([])
     }

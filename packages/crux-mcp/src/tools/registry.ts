@@ -25,6 +25,7 @@ import { memoryView } from './memory/memory-view.js'
 import { query } from './retrieval/query.js'
 import { queryExpand } from './retrieval/query-expand.js'
 import { queryScan } from './retrieval/query-scan.js'
+import { cuecruxSession } from './sessions/cuecrux-session.js'
 import { getSession } from './sessions/get-session.js'
 import { listSessions } from './sessions/list-sessions.js'
 import { saveSession } from './sessions/save-session.js'
@@ -45,6 +46,7 @@ import { reuseCheck } from './substrate/reuse-check.js'
 
 /** Every tool that works, in the order of the catalogue: nothing else is listed or called. */
 export const tools: readonly Tool[] = [
+  cuecruxSession,
   reuseCheck,
   engramResolve,
   query,

@@ -5,7 +5,7 @@ export const INTENT_TTL_SECONDS = 3600
 /** Callers whose intents are held at once; one more drops the intent that was declared first. */
 export const MAX_INTENTS = 10_000
 /** What is kept of a declared intent, in bytes: more than the longest of the five has. */
-export const MAX_INTENT_BYTES = 64
+export const MAX_INTENT_BYTES = 256
 
 /** The slot that all callers without a name share. */
 const ANONYMOUS_PASSPORT = '__anon__'

@@ -11,6 +11,7 @@ import { ingestRoutes } from './ingest.js'
 import { legalHoldRoutes } from './legal-holds.js'
 import { memoryTransferRoutes } from './memory-transfer.js'
 import { probeRoutes } from './probes.js'
+import { sessionPlanRoutes } from './session-plans.js'
 import { textSearchRoutes } from './text-search.js'
 
 /** Every route of the HTTP API. */
@@ -28,6 +29,7 @@ export function allRoutes(
     ...consolidationRoutes(dependencies),
     ...ingestRoutes(dependencies),
     ...textSearchRoutes(dependencies),
+    ...sessionPlanRoutes(dependencies),
     ...adminRoutes(dependencies),
   ]
   routes.push(

@@ -99,7 +99,7 @@ export function probeRoutes(
       },
       run: async () => ({
         status: 200,
-        text: await metrics.render(await scrape(dependencies, inflight)),
+        body: await metrics.render(await scrape(dependencies, inflight)),
         contentType: 'text/plain; version=0.0.4; charset=utf-8',
       }),
     }),
