@@ -5,7 +5,8 @@ import { defineConfig } from 'vitest/config'
 // (condition `crux-source`), so no build is needed first; suites in `*.slow.test.ts` run only
 // with CRUX_SLOW=1 and use the built daemon.
 const slow = process.env.CRUX_SLOW === '1'
-const conditions = ['crux-source', 'node', 'import', 'module', 'default']
+// Node.js itself knows no condition `module`, which bundlers take.
+const conditions = ['crux-source', 'node', 'import', 'default']
 const folders = ['packages', 'apps', 'tooling'].flatMap((parent) =>
   readdirSync(parent).map((name) => `${parent}/${name}`),
 )

@@ -11,6 +11,7 @@ import { chooseFullProfile } from './compose/full-profile.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { oauthSetup } from './compose/oauth.js'
+import { observeCalls } from './compose/observe-calls.js'
 import { openStores, type Stores } from './compose/open-stores.js'
 import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
@@ -202,6 +203,7 @@ async function start(
         toolSurface: () => config.toolSurface,
         extensionAliases: config.extToolAliases,
         ...(full === undefined ? {} : { full }),
+        observe: observeCalls(config, clock),
         budgets: {
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,

@@ -2,6 +2,8 @@ import type { McpMetrics } from 'crux-mcp'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { BuildInfo } from './version.js'
 
+/** Bounds of the histogram of tool calls, as dashboards for them expect. */
+const TOOL_CALL_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const LATENCY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
 
 /** Numbers read at the moment of a scrape. */
@@ -37,8 +39,12 @@ export function createMetrics(build: BuildInfo): Metrics {
   collectDefaultMetrics({ register: registry })
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, labelNames: string[]) =>
-    new Histogram({ name, help, labelNames, buckets: LATENCY_SECONDS, registers })
+  const histogram = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    buckets: readonly number[] = LATENCY_SECONDS,
+  ) => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
 
@@ -57,11 +63,17 @@ export function createMetrics(build: BuildInfo): Metrics {
   const limited = counter('corecrux_http_rate_limited_total', 'HTTP requests over the rate limit', [
     'key_kind',
   ])
-  const toolCalls = counter('corecrux_mcp_tool_calls_total', 'MCP tool calls answered', [
-    'tool',
-    'outcome',
-  ])
-  const toolSeconds = histogram('corecrux_mcp_tool_seconds', 'Time to answer a tool call', ['tool'])
+  const toolSeconds = histogram(
+    'corecrux_tool_invocation_duration_seconds',
+    'Time to answer a tool call',
+    ['tool', 'outcome'],
+    TOOL_CALL_SECONDS,
+  )
+  const tokens = counter(
+    'corecrux_token_spend_total',
+    'Tokens of arguments and answers of tool calls, at four bytes each',
+    ['tool'],
+  )
   const truncated = counter(
     'corecrux_tool_response_truncated_total',
     'Tool answers that left something out to fit a budget',
@@ -90,9 +102,9 @@ export function createMetrics(build: BuildInfo): Metrics {
 
   return {
     mcp: {
-      toolCall(tool, outcome, durationMs) {
-        toolCalls.inc({ tool, outcome })
-        toolSeconds.observe({ tool }, durationMs / 1000)
+      toolCall(tool, outcome, durationMs, spent) {
+        toolSeconds.observe({ tool, outcome }, durationMs / 1000)
+        tokens.inc({ tool }, spent)
       },
       truncated(tool, reason) {
         truncated.inc({ tool, reason })

@@ -199,6 +199,14 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
     },
     sees: { ann: ['artefact'], bob: [], cyd: [] },
   },
+  // What one said oneself, if it was written after the last thing that was forgotten.
+  'tool_trace_recent and learn': {
+    tools: ['tool_trace_recent', 'learn'],
+    read: async (tool) =>
+      (await tool('tool_trace_recent', { top_k: 1_000, token_budget: 100_000 })) +
+      (await tool('learn', { min_repeats: 2 })),
+    sees: { ann: ['capability', 'edge'], bob: [], cyd: [] },
+  },
   ...Object.fromEntries(
     FINDERS.flatMap(([finder, mode]) => [
       [
@@ -249,6 +257,7 @@ const OTHER_TOOLS = [
   'kind_list',
   'kind_get',
   'artefact_put',
+  'session_token_usage',
 ]
 
 /** Routes that give back stored text. */

@@ -9,6 +9,7 @@
  * - `ARGUMENTS_INVALID`: a tool's arguments are missing or of the wrong form; the message is for the caller.
  * - `CAPABILITY_DENIED`: this caller may not do it, or the operator switched it off; the message is for the caller.
  * - `TOOL_DISABLED`: the operator switched the tool off, and it answers like one that does not exist; the message is for the caller.
+ * - `SESSION_BUDGET_SPENT`: the caller used up its tokens, and the limit is enforced; `data.used`, `data.limit`; the message is for the caller.
  * - `CALL_TIMED_OUT`: a tool did not answer within its time limit; `data.tool`, `data.limitMs`.
  * - `CALL_CANCELLED`: whoever called a tool no longer waits for it; `data.tool`.
  */
@@ -21,5 +22,6 @@ export type McpErrorCode =
   | 'ARGUMENTS_INVALID'
   | 'CAPABILITY_DENIED'
   | 'TOOL_DISABLED'
+  | 'SESSION_BUDGET_SPENT'
   | 'CALL_TIMED_OUT'
   | 'CALL_CANCELLED'

@@ -1,10 +1,12 @@
 import type { DocumentStore } from 'crux-documents'
 import type { FactStore, Substrate } from 'crux-memory'
+import type { Observability } from 'crux-observe'
 import type { SemanticProfile } from 'crux-retrieval'
 import type { IntentStore, SessionPlans, SessionStore } from 'crux-session'
 import type { Caller, Clock, TokenCounter } from 'crux-types'
 import type { Features } from './features.js'
 import type { FullProfileOptions } from './full/full-options.js'
+import type { CapabilityGate, RevokedPassports } from './gates/call-gates.js'
 import type { SurfaceMode } from './listing/surface-mode.js'
 import type { OAuthOptions } from './oauth/oauth-options.js'
 import type { AgentCardFacts } from './protocol/agent-card.js'
@@ -35,8 +37,12 @@ export interface McpLog {
 
 /** Counters for the metrics endpoint. */
 export interface McpMetrics {
-  /** One finished tool call; `tool` is `unknown` when no tool has that name. */
-  toolCall(tool: string, outcome: 'ok' | 'error', durationMs: number): void
+  /**
+   * One finished tool call; `tool` is `unknown` when no tool of that name can be called.
+   *
+   * @param tokens - Tokens of arguments and answer together.
+   */
+  toolCall(tool: string, outcome: 'ok' | 'error', durationMs: number, tokens: number): void
   /** An answer that left something out to fit its budget. */
   truncated(tool: string, reason: string): void
 }
@@ -93,6 +99,12 @@ export interface McpServerOptions {
   readonly extensionAliases?: boolean
   /** Serve later revisions of the protocol too; absent: the default profile alone. */
   readonly full?: FullProfileOptions
+  /** What is kept of calls; fresh and with its defaults when absent. */
+  readonly observe?: Observability
+  /** Decides by capability tokens who may call what; absent where nobody holds one. */
+  readonly capabilities?: CapabilityGate
+  /** Knows whose passport was revoked; absent where there are no passports. */
+  readonly revoked?: RevokedPassports
   /** What the operator says about token budgets; nothing when absent. */
   readonly budgets?: BudgetLimits
   /** Says what texts cost against a budget; the stores count with the same one. Default: four bytes a token. */

@@ -1,3 +1,19 @@
+export { TokenAccounts, type TokenUsage } from './accounting/token-accounts.js'
 export type { BootstrapEntry } from './bootstrap/entry.js'
 export { bootstrapGroups, type SeedReport, seedBootstrap } from './bootstrap/seed.js'
 export type { DescribedTool } from './bootstrap/tool-outputs.js'
+export { isControl } from './holdout/assign-arm.js'
+export { type HoldoutSnapshot, OutputHoldout } from './holdout/output-holdout.js'
+export { pairedSavings, type Savings, unpairedSavings } from './holdout/savings.js'
+export {
+  createObservability,
+  type Observability,
+  type ObservabilityOptions,
+  type SessionBudget,
+} from './observability.js'
+export { createToolSpans, type ToolSpan, type ToolSpans } from './spans/tool-spans.js'
+export { callSignature } from './traces/call-signature.js'
+export { type EffectKind, type PredictedEffect, predictEffect } from './traces/predicted-effect.js'
+export { type Guardrail, proposeGuardrails } from './traces/propose-guardrails.js'
+export type { TracedCall, TraceEntry } from './traces/trace-entry.js'
+export { MAX_TRACES, TraceRings } from './traces/trace-rings.js'

@@ -12,7 +12,7 @@ export const PACKAGE_MAP: Readonly<Record<string, readonly string[]>> = {
   'crux-documents': ['crux-types', 'crux-segment', 'crux-storage', 'crux-retrieval'],
   'crux-memory': ['crux-types', 'crux-text', 'crux-storage', 'crux-retrieval'],
   'crux-session': ['crux-types', 'crux-storage', 'crux-memory'],
-  'crux-observe': ['crux-types', 'crux-text', 'crux-storage', 'crux-memory'],
+  'crux-observe': ['crux-types', 'crux-text', 'crux-storage', 'crux-retrieval', 'crux-memory'],
   'crux-mcp': [
     'crux-types',
     'crux-text',
@@ -22,6 +22,7 @@ export const PACKAGE_MAP: Readonly<Record<string, readonly string[]>> = {
     'crux-documents',
     'crux-memory',
     'crux-session',
+    'crux-observe',
   ],
   'crux-daemon': [
     'crux-types',

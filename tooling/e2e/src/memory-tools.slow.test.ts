@@ -12,6 +12,7 @@ const ALL_ON = {
   CORECRUXD_FEATURE_REUSE_CHECK: '1',
   CORECRUXD_FEATURE_MEMORY_ACK: '1',
   CORECRUXD_FEATURE_AUDIT_ENVELOPE: '1',
+  CORECRUXD_SESSION_TOKEN_BUDGET: '1000000',
 }
 // The others are off unless they are asked for.
 const ALL_OFF = {
@@ -19,6 +20,7 @@ const ALL_OFF = {
   CORECRUXD_FEATURE_FRESHNESS: '0',
   CORECRUXD_FEATURE_CONSOLIDATION: '0',
   CORECRUXD_FEATURE_SCOPED_FORGET: '0',
+  CORECRUXD_FEATURE_TOOL_TRACES: '0',
 }
 const DENIED = -32030
 const NO_SUCH_METHOD = -32601
@@ -64,6 +66,7 @@ describe('every tool that is listed, through the SDK client', () => {
     await useIdentity(on)
     await useKnowledge(on)
     await useForgetting(on)
+    await useObservation(on)
     await on.end()
 
     const listed = tools.map(({ name }) => name).sort()
@@ -118,6 +121,13 @@ async function useSwitchedOff(off: ToolSession): Promise<void> {
       tool,
     })
   }
+  for (const tool of ['tool_trace_recent', 'learn']) {
+    const { text, structured } = await off.call(tool)
+    expect(text).toBe(`${tool}: feature disabled (set CORECRUXD_FEATURE_TOOL_TRACES=1)`)
+    expect(structured).toMatchObject({ count: 0, feature_disabled: true })
+  }
+  const usage = await off.call('session_token_usage')
+  expect(usage.structured).not.toHaveProperty('limit')
   const acknowledged = await off.call('memory_acknowledge_use', { turn_id: 't1' })
   expect(acknowledged.structured).toMatchObject({ turn_id: 't1', feature_enabled: false })
 }
@@ -347,4 +357,33 @@ async function useForgetting(on: ToolSession): Promise<void> {
     const again = await on.refusal('memory_forget', { scope, reason: 7 })
     expect(again).toMatchObject({ code: -32602 })
   }
+}
+
+async function useObservation(on: ToolSession): Promise<void> {
+  for (let i = 0; i < 3; i++) await on.call('query_facts', { query: 'tides', turn_id: 't9' })
+  const traces = await on.call('tool_trace_recent', { turn_id: 't9' })
+  const signature = 'query_facts(query="tides",turn_id="t9")'
+  expect(traces.structured).toMatchObject({
+    count: 3,
+    traces: [
+      {
+        tool: 'query_facts',
+        predicted_effects: [{ kind: 'fact_read', entity: '', key: '' }],
+        outcome: 'ok',
+        signature,
+      },
+      {},
+      {},
+    ],
+  })
+  const learned = await on.call('learn')
+  expect(learned.structured).toMatchObject({ propose_only: true })
+  expect(learned.text).toContain(signature)
+  const before = await on.call('session_token_usage', { token_budget: 500 })
+  const after = await on.call('session_token_usage')
+  expect(after.structured).toMatchObject({ passport: 'anna', limit: 1_000_000 })
+  expect(after.structured.calls).toBe(Number(before.structured.calls) + 1)
+  expect(after.structured.declared_budget_in).toBe(
+    Number(before.structured.declared_budget_in) + 500,
+  )
 }

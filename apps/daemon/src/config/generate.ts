@@ -11,7 +11,7 @@ export function exampleEnv(): string {
   ]
   for (const { title, variables } of groups()) {
     lines.push('', `# ---- ${title}`)
-    for (const variable of variables) {
+    for (const variable of variables.filter(({ isInExamples }) => isInExamples)) {
       lines.push('', ...comment(variable.meaning, '# '), `# Expected: ${variable.expected}.`)
       lines.push(
         variable.example === undefined

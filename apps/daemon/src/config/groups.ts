@@ -140,6 +140,16 @@ export const GROUPS: readonly {
     ],
   },
   {
+    title: 'What agents see of their calls',
+    settings: [
+      'featureToolTraces',
+      'featureToolTracesTtlSecs',
+      'sessionTokenBudget',
+      'sessionTokenBudgetMode',
+      'featureOtelSpans',
+    ],
+  },
+  {
     title: 'Command line and stdio relay',
     settings: ['httpUrl', 'httpToken', 'mcpUrl', 'relaySurface'],
   },

@@ -227,6 +227,28 @@ describe('loadConfig', () => {
     )
   })
 
+  it('forgives numbers that are none where the default is documented for them, with a warning', async () => {
+    const load = async (env: Record<string, string>) => {
+      const { config, warnings } = await loadConfig(sources(env))
+      const { sessionTokenBudget, featureToolTracesTtlSecs } = config
+      return [sessionTokenBudget, featureToolTracesTtlSecs, warnings.length]
+    }
+    const budget = (value: string) => load({ CORECRUXD_SESSION_TOKEN_BUDGET: value })
+    expect(await load({})).toEqual([undefined, 3600, 0])
+    expect(await budget(' 1000 ')).toEqual([1000, 3600, 0])
+    expect(await budget('0')).toEqual([undefined, 3600, 0])
+    expect(await budget('')).toEqual([undefined, 3600, 0])
+    for (const text of ['-1', '1.5', 'many']) {
+      expect(await budget(text)).toEqual([undefined, 3600, 1])
+      expect(await load({ CORECRUXD_FEATURE_TOOL_TRACES_TTL_SECS: text })).toEqual([
+        undefined,
+        3600,
+        1,
+      ])
+    }
+    expect(await load({ CORECRUXD_FEATURE_TOOL_TRACES_TTL_SECS: '5' })).toEqual([undefined, 5, 0])
+  })
+
   it('has authentication off only while every listener is on loopback', async () => {
     expect((await load({})).config.authMode).toBe('off')
     expect((await load({ CORECRUXD_AUTH_MODE: '' })).config.authMode).toBe('off')

@@ -19,6 +19,8 @@ export interface Variable<T> {
   /** What it does, in one or two sentences. */
   readonly meaning: string
   readonly isSecret: boolean
+  /** Whether the example files show it. */
+  readonly isInExamples: boolean
   /** Text that the example files set; undefined leaves the default there, as a comment. */
   readonly example: string | undefined
   /** Whether an empty environment variable is a value; otherwise it counts as unset. */
@@ -34,6 +36,7 @@ export interface VariableFacts {
   readonly yaml?: string | readonly string[]
   readonly meaning: string
   readonly isSecret?: boolean
+  readonly isInExamples?: boolean
   readonly example?: string
   readonly takesEmpty?: boolean
 }
@@ -177,6 +180,49 @@ export function optionalInteger(
     expected: `an integer from ${facts.min} to ${facts.max}`,
     fallback: undefined,
     fallbackText: 'unset',
+  })
+}
+
+/** A whole number within bounds; text that is none means the default, with a warning. */
+export function forgivingInteger<const Fallback extends number | undefined>(
+  facts: VariableFacts & {
+    fallback: Fallback
+    min: number
+    max: number
+    /** Whether 0 is a way to say the default. */
+    takesZero?: boolean
+  },
+): Variable<number | Fallback> {
+  const { fallback, min, max, takesZero = false } = facts
+  const read = (raw: string): number | undefined => {
+    const number = /^\d{1,15}$/.test(raw.trim()) ? Number(raw) : undefined
+    return number !== undefined && number >= min && number <= max ? number : undefined
+  }
+  return variable<number | Fallback>({
+    ...facts,
+    schema: z.string().transform((raw) => read(raw) ?? fallback),
+    expected: `an integer from ${takesZero ? 0 : min} to ${max}`,
+    fallbackText: fallback === undefined ? 'unset' : String(fallback),
+    doubt: (raw) => {
+      if (read(raw) !== undefined || (takesZero && Number(raw) === 0)) return undefined
+      return `is not an integer from ${min} to ${max}, so it counts as ${fallback ?? 'unset'}`
+    },
+  })
+}
+
+/** A share from 0 to 1; other numbers are moved there, and text that is none is 0, with a warning. */
+export function share(facts: VariableFacts): Variable<number> {
+  const read = (raw: string): number => {
+    const number = raw.trim() === '' ? Number.NaN : Number(raw)
+    return Number.isNaN(number) ? 0 : Math.min(Math.max(number, 0), 1)
+  }
+  return variable({
+    ...facts,
+    schema: z.string().transform(read),
+    expected: 'a number from 0 to 1',
+    fallback: 0,
+    fallbackText: '0',
+    doubt: (raw) => (read(raw) === Number(raw) ? undefined : `counts as ${read(raw)}`),
   })
 }
 
@@ -359,6 +405,7 @@ function variable<T>(
     fallbackText: facts.fallbackText,
     meaning: facts.meaning,
     isSecret: facts.isSecret ?? false,
+    isInExamples: facts.isInExamples ?? true,
     example: facts.example,
     takesEmpty: facts.takesEmpty ?? false,
     doubt: facts.doubt ?? (() => undefined),

@@ -6,6 +6,7 @@ import {
   choice,
   clampedInteger,
   flag,
+  forgivingInteger,
   integer,
   lenientChoice,
   lenientInteger,
@@ -709,6 +710,46 @@ export const VARIABLES = {
     max: 3_153_600_000,
     meaning:
       'Seconds after which a saved session expires when its writer names no time; 0 is never.',
+  }),
+  featureToolTraces: flag({
+    name: 'CORECRUXD_FEATURE_TOOL_TRACES',
+    yaml: 'observe.tool_traces',
+    fallback: true,
+    takesEmpty: true,
+    meaning:
+      'Remember the tool calls of late, for tool_trace_recent and learn; in memory only. Off, both say so.',
+  }),
+  featureToolTracesTtlSecs: forgivingInteger({
+    name: 'CORECRUXD_FEATURE_TOOL_TRACES_TTL_SECS',
+    yaml: 'observe.tool_traces_ttl_secs',
+    fallback: 3600,
+    min: 1,
+    max: 31_536_000,
+    meaning: 'Seconds for which a tool call is remembered, the newest 5,000 of each agent.',
+  }),
+  sessionTokenBudget: forgivingInteger({
+    name: 'CORECRUXD_SESSION_TOKEN_BUDGET',
+    yaml: 'observe.session_token_budget',
+    fallback: undefined,
+    min: 1,
+    max: MAX_TOKENS,
+    takesZero: true,
+    meaning:
+      'Tokens that the tool calls of one agent are meant to get by with, counted since the daemon started; session_token_usage reports how much of it is used. 0 is no limit.',
+  }),
+  sessionTokenBudgetMode: choice({
+    name: 'CORECRUXD_SESSION_TOKEN_BUDGET_MODE',
+    yaml: 'observe.session_token_budget_mode',
+    words: ['report', 'enforce'],
+    fallback: 'report',
+    meaning:
+      'What happens at that limit. report: nothing; enforce: tools that read documents, facts or memory are refused, everything else goes on.',
+  }),
+  featureOtelSpans: optIn({
+    name: 'CORECRUXD_FEATURE_OTEL_SPANS',
+    yaml: 'observe.otel_spans',
+    meaning:
+      'Make an OpenTelemetry span of every tool call. The daemon brings no exporter: load an SDK beside it, for example by --import in NODE_OPTIONS.',
   }),
   storageFailpoint: optionalText({
     name: 'CORECRUX_STORAGE_FAILPOINT',

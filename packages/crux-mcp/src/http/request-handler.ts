@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createObservability } from 'crux-observe'
 import { type Caller, hasCode, uuidHex } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import type { CreateFullProfile } from '../full/full-profile.js'
@@ -78,7 +79,8 @@ export function createRequestHandler(
         fetch,
       }),
   })
-  const dispatch = createDispatch({ ...options, tools })
+  const observe = options.observe ?? createObservability({ clock: options.services.clock })
+  const dispatch = createDispatch({ ...options, observe, tools })
   const streams = new EventStreams(
     options.streamLimits ?? (() => DEFAULT_STREAM_LIMITS),
     options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
@@ -160,6 +162,8 @@ export function createRequestHandler(
       const hint = `a request body has at most ${options.maxBodyBytes} bytes; send less, or documents through corecruxctl ingest`
       return refuse(response, 413, 'body_too_large', hint)
     }
+    // Large bodies are given away to be parsed.
+    const sizeBytes = body.length
     let parsed: ParsedJson
     try {
       const parsing = parseJson(body)
@@ -168,7 +172,8 @@ export function createRequestHandler(
       if (!hasCode<McpErrorCode>(error, 'JSON_INVALID')) throw error
       return sendJson(response, 200, parseErrorResponse(error.message))
     }
-    const from = { caller, hasLoneSurrogate: parsed.hasLoneSurrogate, surface }
+    const { hasLoneSurrogate } = parsed
+    const from = { caller, hasLoneSurrogate, surface, sizeBytes }
     if (full?.post({ request, response, sessionId, from }, parsed.value) === true) return
     const rpc = readRequest(parsed.value)
     if (typeof rpc === 'string') return sendJson(response, 200, parseErrorResponse(rpc))

@@ -1,3 +1,4 @@
+import { passportOf } from 'crux-session'
 import type { Caller } from 'crux-types'
 import { createExtensionTools, extensionOptions } from '../extensions/extension-tools.js'
 import { refusedToReaders } from '../gates/read-only.js'
@@ -23,6 +24,8 @@ export type Dispatch = (
     readonly extensionAliases?: boolean
     /** Aborts when nobody waits for the answer any more. */
     readonly signal?: AbortSignal
+    /** Bytes of the request as it came. */
+    readonly sizeBytes: number
   },
 ) => string | Promise<string>
 
@@ -38,14 +41,17 @@ export function createDispatch(
   const listTools = createToolLister({
     tools: host.tools,
     surface: host.toolSurface,
-    leaningOf: createLeaning(host.services),
+    leaningOf: createLeaning(
+      host.services,
+      (caller) => host.observe.traces?.recentTools(passportOf(caller)) ?? [],
+    ),
     extensionTools: createExtensionTools(extensionOptions(host)),
     extensionAliases: host.extensionAliases,
   })
   const callTool = createToolCaller(host)
 
   return ({ id, method, params }, from) => {
-    const { caller, hasLoneSurrogate, signal } = from
+    const { caller, hasLoneSurrogate, sizeBytes, signal } = from
     const name = typeof params.name === 'string' ? params.name : undefined
     const refused = caller.readOnly ? refusedToReaders(method, name) : undefined
     if (refused !== undefined) {
@@ -72,11 +78,12 @@ export function createDispatch(
           arguments: params.arguments,
           caller,
           hasLoneSurrogate,
+          sizeBytes,
           ...(signal === undefined ? {} : { signal }),
         }).then((outcome) =>
           'result' in outcome
             ? resultResponse(id, outcome.result)
-            : errorResponse(id, outcome.error.code, outcome.error.message),
+            : errorResponse(id, outcome.error.code, outcome.error.message, outcome.error.data),
         )
       }
       default:

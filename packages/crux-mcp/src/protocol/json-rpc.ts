@@ -28,9 +28,9 @@ export function resultResponse(id: unknown, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
 }
 
-/** An error response; without `data`, which no error of this surface carries. */
-export function errorResponse(id: unknown, code: number, message: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify({ code, message })}}`
+/** An error response. Failed tools carry no `data`; a refusal by capability tokens does. */
+export function errorResponse(id: unknown, code: number, message: string, data?: unknown): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify({ code, message, data })}}`
 }
 
 /** True for JSON objects: neither null nor an array. */

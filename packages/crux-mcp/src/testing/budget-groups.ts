@@ -8,8 +8,8 @@ export type BudgetGroup =
   | { readonly group: 'optional' }
   /** It says how much may be acted upon, or admitted. */
   | { readonly group: 'act' }
-  /** Taken and without effect. */
-  | { readonly group: 'unused' }
+  /** Taken and without effect; the schema may give a default all the same. */
+  | { readonly group: 'unused'; readonly tokens?: number }
 
 /** Every tool of the published catalogue that takes `token_budget`, whether it exists here yet or not. */
 export const BUDGET_GROUPS: Readonly<Record<string, BudgetGroup>> = {
@@ -43,5 +43,5 @@ export const BUDGET_GROUPS: Readonly<Record<string, BudgetGroup>> = {
   artefact_get: { group: 'unused' },
   artefact_list: { group: 'unused' },
   context_custody_audit: { group: 'unused' },
-  session_token_usage: { group: 'unused' },
+  session_token_usage: { group: 'unused', tokens: 500 },
 }

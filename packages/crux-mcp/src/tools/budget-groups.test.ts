@@ -39,7 +39,8 @@ describe('budgets by group', () => {
       else expect(field?.description).toContain(String(rule.tokens))
     }
     const isInSchema = rule.group === 'defaulted' && rule.inSchema
-    if (!isInSchema) expect(field).not.toHaveProperty('default')
+    if (rule.group === 'unused') expect(field?.default).toBe(rule.tokens)
+    else if (!isInSchema) expect(field).not.toHaveProperty('default')
   })
 
   it.each(listed)('of %s come with a cursor where they cut a read', (_name, tool, { group }) => {

@@ -1,3 +1,4 @@
+import type { Observability } from 'crux-observe'
 import type { Caller, TokenCounter } from 'crux-types'
 import type { z } from 'zod'
 import type { Contract, CrcKind } from '../result/crc-v1.js'
@@ -18,6 +19,7 @@ export type Plane =
   | 'identity'
   | 'artefacts'
   | 'substrate'
+  | 'observe'
 
 /** What a handler knows about the call besides its arguments. */
 export interface CallContext {
@@ -33,6 +35,8 @@ export interface CallContext {
   /** Arguments as they were sent. */
   readonly args: Readonly<Record<string, unknown>>
   readonly cursors: Cursors
+  /** What is kept of calls. */
+  readonly observe: Observability
   /** The tools that exist, for those that describe them. */
   readonly tools: readonly ToolFacts[]
 }

@@ -50,6 +50,7 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
 // What the caller may not do, in words fit for it.
 const DENIALS: ReadonlySet<string> = new Set([
   'CAPABILITY_DENIED',
+  'SESSION_BUDGET_SPENT',
   'FACT_RESERVED',
   'ARTEFACT_FOREIGN',
 ])

@@ -69,6 +69,9 @@ describe('the registry', () => {
       'edge_delete',
       'kind_list',
       'kind_get',
+      'tool_trace_recent',
+      'learn',
+      'session_token_usage',
     ])
   })
 
@@ -92,6 +95,7 @@ describe('the registry', () => {
       'retrieval',
       'sessions',
       'substrate',
+      'observe',
     ]) {
       const files = readdirSync(new URL(`./${plane}`, import.meta.url)).filter(
         (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),

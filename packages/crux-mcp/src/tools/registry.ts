@@ -22,6 +22,9 @@ import { memoryReverify } from './memory/memory-reverify.js'
 import { memorySetHorizon } from './memory/memory-set-horizon.js'
 import { memorySweepCandidates } from './memory/memory-sweep-candidates.js'
 import { memoryView } from './memory/memory-view.js'
+import { learn } from './observe/learn.js'
+import { sessionTokenUsage } from './observe/session-token-usage.js'
+import { toolTraceRecent } from './observe/tool-trace-recent.js'
 import { query } from './retrieval/query.js'
 import { queryExpand } from './retrieval/query-expand.js'
 import { queryScan } from './retrieval/query-scan.js'
@@ -90,4 +93,7 @@ export const tools: readonly Tool[] = [
   edgeDelete,
   kindList,
   kindGet,
+  toolTraceRecent,
+  learn,
+  sessionTokenUsage,
 ]
