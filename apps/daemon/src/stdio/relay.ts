@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { PARSE_ERROR, type SurfaceChoice, UPSTREAM_ERROR } from 'crux-mcp'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PARSE_ERROR, PROTOCOL_VERSION, type SurfaceChoice, UPSTREAM_ERROR } from 'crux-mcp'
 import { messageOf } from 'crux-types'
 import { type InputLine, readLines } from './lines.js'
+import { agreedVersion, headersOf, type Message, readMessage } from './message.js'
 import { type SpawnPlan, spawnDaemon } from './spawn-daemon.js'
 import { openUpstream, type UpstreamReply } from './upstream.js'
 
@@ -29,15 +31,12 @@ export interface StdioRelayOptions {
 
 // Messages under way at once; beyond that, reading waits, so that memory stays bounded.
 const MAX_IN_FLIGHT = 16
+// More than messages, for streams of changes and questions that wait for the client.
+const MAX_CONNECTIONS = 128
 // Larger than any body that the daemon takes.
 const MAX_LINE_BYTES = 64 * 1024 * 1024
-
-interface Message {
-  readonly bytes: Uint8Array
-  /** JSON text of the id; undefined for notifications. */
-  readonly id: string | undefined
-  readonly method: string | undefined
-}
+const LISTEN = 'subscriptions/listen'
+const LISTEN_AGAIN_MS = 1000
 
 /**
  * Relay MCP between standard input and output and the daemon's HTTP endpoint.
@@ -58,11 +57,19 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
     url: options.url,
     token: options.token,
     surface: options.surface,
-    connections: MAX_IN_FLIGHT,
+    connections: MAX_CONNECTIONS,
   })
   const output = lineWriter(options.output)
   const inFlight = new Set<Promise<void>>()
+  // Requests that stand alone, by which a cancellation finds them.
+  const alone = new Map<string, AbortController>()
+  // What ends only when the client does something: streams of changes, and questions to its user.
+  const endless = new Set<AbortController>()
+  let isOver = false
+  let isListening = false
+  let wake = (): void => undefined
   let sessionId: string | undefined
+  let agreed: string | undefined
   let starting: Promise<string | undefined> | undefined
 
   const startDaemon = async (plan: SpawnPlan): Promise<void> => {
@@ -72,11 +79,50 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
     if (problem !== undefined) say(problem)
   }
 
+  const sessionHeader = () => (sessionId === undefined ? {} : { 'mcp-session-id': sessionId })
+
+  const awaitClient = (request: AbortController): void => {
+    endless.add(request)
+    wake()
+  }
+
   const deliver = async (message: Message): Promise<UpstreamReply> => {
-    const reply = await upstream.post(message.bytes, sessionId)
-    if (reply.kind !== 'refused' || options.spawn === undefined) return reply
-    await startDaemon(options.spawn)
-    return upstream.post(message.bytes, sessionId)
+    const cancel = new AbortController()
+    if (message.version !== undefined && message.id !== undefined) {
+      alone.set(message.id, cancel)
+      if (message.method === LISTEN) awaitClient(cancel)
+    }
+    const given = {
+      headers: { ...sessionHeader(), ...headersOf(message, agreed) },
+      onMessage: async (text: string): Promise<void> => {
+        if (isQuestion(text)) awaitClient(cancel)
+        if (isOver && endless.has(cancel)) cancel.abort()
+        await output(text)
+      },
+      signal: cancel.signal,
+    }
+    try {
+      const reply = await upstream.post(message.bytes, given)
+      if (cancel.signal.aborted) return { kind: 'accepted' }
+      if (reply.kind !== 'refused' || options.spawn === undefined) return reply
+      await startDaemon(options.spawn)
+      return await upstream.post(message.bytes, given)
+    } finally {
+      if (message.id !== undefined) {
+        alone.delete(message.id)
+      }
+      endless.delete(cancel)
+    }
+  }
+
+  /** Pass on what is said to the session apart from answers, for as long as there is one. */
+  const listen = async (version: string): Promise<void> => {
+    while (!signal.aborted && !isOver) {
+      const headers = { ...sessionHeader(), 'mcp-protocol-version': version }
+      // The daemon may be away for a while; requests say so, this stream only comes back.
+      await upstream.listen(headers, output).catch(() => undefined)
+      await sleep(LISTEN_AGAIN_MS, undefined, { ref: false })
+    }
   }
 
   const relay = async (message: Message): Promise<void> => {
@@ -85,12 +131,19 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
     if (reply.kind === 'answer') {
       if (message.method === 'initialize') {
         sessionId = reply.sessionId ?? sessionId
+        agreed = agreedVersion(reply.text)
         warnOfOtherVersion(reply.text, options.version, say)
+        if (agreed !== undefined && agreed !== PROTOCOL_VERSION && !isListening) {
+          isListening = true
+          void listen(agreed)
+        }
       }
       await output(reply.text)
       return
     }
-    if (reply.kind === 'accepted' && message.id === undefined) return
+    if (reply.kind === 'streamed') return
+    if (reply.kind === 'accepted' && (message.id === undefined || mayStayUnanswered(message)))
+      return
     const failure =
       reply.kind === 'accepted'
         ? { message: 'upstream MCP endpoint answered HTTP 202 to a request', detail: '' }
@@ -108,12 +161,24 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
       return
     }
     const message = readMessage(line)
+    const cancelled = message.cancels === undefined ? undefined : alone.get(message.cancels)
+    if (cancelled !== undefined) {
+      // Over HTTP, closing the connection says it.
+      cancelled.abort()
+      return
+    }
     // What follows the handshake needs its session id, and may rely on its outcome.
     if (message.method === 'initialize') await Promise.all(inFlight)
     const done = relay(message).finally(() => inFlight.delete(done))
     inFlight.add(done)
     if (message.method === 'initialize') await done
-    if (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight)
+    // What waits for the client must not keep its lines from being read.
+    while (inFlight.size - endless.size >= MAX_IN_FLIGHT) {
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      await Promise.race([...inFlight, changed])
+    }
   }
 
   const stop = (): void => {
@@ -125,6 +190,9 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
     if (signal.aborted) stop()
     else if (options.spawn !== undefined) await startDaemon(options.spawn)
     for await (const line of readLines(options.input, MAX_LINE_BYTES)) await accept(line)
+    isOver = true
+    // No answer can come any more.
+    for (const request of endless) request.abort()
     await Promise.all(inFlight)
     return 0
   } catch (error) {
@@ -132,6 +200,7 @@ export async function runStdioRelay(options: StdioRelayOptions): Promise<0 | 1> 
     say(`cannot go on: ${messageOf(error)}`)
     return 1
   } finally {
+    isOver = true
     signal.removeEventListener('abort', stop)
     await upstream.close()
   }
@@ -149,20 +218,15 @@ function lineWriter(output: Writable): (text: string) => Promise<void> {
   }
 }
 
-function readMessage(bytes: Uint8Array): Message {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString())
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const id = 'id' in value ? value.id : undefined
-      const method =
-        'method' in value && typeof value.method === 'string' ? value.method : undefined
-      return { bytes, id: id === undefined || id === null ? undefined : JSON.stringify(id), method }
-    }
-  } catch {
-    // The daemon says what is wrong with it.
-  }
-  // Neither a request nor a notification: whatever the failure, it has to be answered.
-  return { bytes, id: 'null', method: undefined }
+/** Answers of the client, and requests that it may have cancelled. */
+function mayStayUnanswered({ method, version, id }: Message): boolean {
+  return (method === undefined && id !== 'null') || version !== undefined
+}
+
+/** True for a request of the server among the messages of an answer. */
+function isQuestion(text: string): boolean {
+  const message = readMessage(Buffer.from(text))
+  return message.method !== undefined && message.id !== undefined
 }
 
 function errorLine(id: string, code: number, message: string): string {
