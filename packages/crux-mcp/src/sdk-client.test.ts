@@ -4,7 +4,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { parseAgentTokens } from './gates/agent-tokens.js'
-import { startTestServer } from './testing/test-server.js'
+import { startTestServer, type TestServer } from './testing/test-server.js'
 import { tools } from './tools/registry.js'
 
 const pageShape = z.looseObject({
@@ -15,6 +15,62 @@ const pageShape = z.looseObject({
 })
 
 const TOKEN = 't'.repeat(32)
+
+it('is there again for a connected client after a restart, which needs no new handshake', async () => {
+  const agents = parseAgentTokens(TOKEN, undefined)
+  const first = await startTestServer({ agents })
+  const transport = new StreamableHTTPClientTransport(new URL(first.url), {
+    requestInit: { headers: { Authorization: `Bearer ${TOKEN}` } },
+    reconnectionOptions: {
+      initialReconnectionDelay: 10,
+      maxReconnectionDelay: 10,
+      reconnectionDelayGrowFactor: 1,
+      maxRetries: 1000,
+    },
+  })
+  const client = new Client({ name: 'test', version: '0' })
+  let announcements = 0
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    announcements += 1
+  })
+  await client.connect(transport as Parameters<Client['connect']>[0])
+  const { sessionId } = transport
+  const heard = async (from: TestServer): Promise<void> => {
+    const before = announcements
+    // The client opens its stream on its own, some time after the handshake and after the restart.
+    await expect
+      .poll(
+        () => {
+          from.server.notifyToolsChanged(sessionId)
+          return announcements
+        },
+        { timeout: 10_000 },
+      )
+      .toBeGreaterThan(before)
+  }
+  await heard(first)
+  const fact = { entity: 'deploy', key: 'status', value: 'green' }
+  await client.callTool({ name: 'store_fact', arguments: fact })
+  // The listener alone: what is stored is there for the next one, as it is on a disk.
+  await first.server.close()
+  let isReady = false
+  const second = await startTestServer({
+    agents,
+    port: first.port,
+    services: first.services,
+    isReady: () => isReady,
+  })
+  onTestFinished(async () => {
+    await client.close()
+    await second.close()
+  })
+  await expect(client.listTools()).rejects.toThrow(/503|starting/)
+  isReady = true
+  const found = await client.callTool({ name: 'query_facts', arguments: { query: 'green' } })
+  expect(found.structuredContent).toMatchObject({ rows: [fact] })
+  await heard(second)
+  expect(transport.sessionId).toBe(sessionId)
+})
 
 it('serves the reference client of the protocol: list, call, streams, and its pings', async () => {
   const server = await startTestServer({ agents: parseAgentTokens(TOKEN, undefined) })

@@ -135,20 +135,23 @@ describe('bearers of an authorization server', () => {
         body: list,
       }),
     ]
-    await expect.poll(() => auth.asked.length).toBe(2)
+    await expect.poll(() => auth.asked.length, { timeout: 10_000 }).toBe(2)
     leaving.abort()
     await Promise.all(requests)
     // Time for the server to see the connections end before it hears of the tokens.
     await new Promise((resolve) => setTimeout(resolve, 50))
     release()
     await expect
-      .poll(async () => {
-        const stream = await fetch(server.url, {
-          headers: { Accept: 'text/event-stream', ...bearer('good-3') },
-        })
-        await stream.body?.cancel()
-        return stream.status
-      })
+      .poll(
+        async () => {
+          const stream = await fetch(server.url, {
+            headers: { Accept: 'text/event-stream', ...bearer('good-3') },
+          })
+          await stream.body?.cancel()
+          return stream.status
+        },
+        { timeout: 10_000 },
+      )
       .toBe(200)
     expect(server.logged.filter(({ level }) => level === 'warn')).toEqual([])
   })

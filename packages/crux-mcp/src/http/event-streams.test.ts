@@ -153,7 +153,7 @@ describe('limits of event streams', () => {
     expect(again.response.statusCode).toBe(200)
     expect(await first.events).toEqual([])
     again.response.destroy()
-    await expect.poll(() => statusOf(server, as(ONE, 'b'))).toBe(200)
+    await expect.poll(() => statusOf(server, as(ONE, 'b')), { timeout: 10_000 }).toBe(200)
   })
 
   it('are 1,024 and 64 where nobody sets others, asked for at each stream, and none at 0', async () => {
