@@ -4,6 +4,7 @@ import { addAgentCommands } from './cli/commands/agent-commands.js'
 import { addBenches } from './cli/commands/bench-commands.js'
 import { addConsolidationCommands } from './cli/commands/consolidation-commands.js'
 import { addDaemonCommands } from './cli/commands/daemon-commands.js'
+import { addDoctor } from './cli/commands/doctor-command.js'
 import { addForgetCommands } from './cli/commands/forget-commands.js'
 import { addIngest } from './cli/commands/ingest-command.js'
 import { addLegalHoldCommands } from './cli/commands/legal-hold-commands.js'
@@ -88,6 +89,7 @@ async function run(proc: ProcessLike, signal: AbortSignal): Promise<number> {
     addLegalHoldCommands,
     addDaemonCommands,
     addAgentCommands,
+    addDoctor,
     addBenches,
   ]
   await commands

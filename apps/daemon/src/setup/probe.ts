@@ -3,7 +3,13 @@ import { z } from 'zod'
 
 /** What answers at an address. */
 export type Probe =
-  | { readonly kind: 'crux'; readonly version: string | undefined; readonly accepts: boolean }
+  | {
+      readonly kind: 'crux'
+      readonly version: string | undefined
+      readonly accepts: boolean
+      /** What its clock said; epoch milliseconds, to the second. */
+      readonly date: number | undefined
+    }
   | { readonly kind: 'starting' }
   | { readonly kind: 'other'; readonly what: string }
   | { readonly kind: 'nothing'; readonly why: string }
@@ -31,13 +37,14 @@ export async function probeMcp(url: string, token?: string): Promise<Probe> {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   })
   if ('why' in answer) return { kind: 'nothing', why: answer.why }
+  const { date } = answer
   const body = parseJson(answer.text)
   const found = discovery.safeParse(body)
   if (answer.status === 200 && found.success) {
-    return { kind: 'crux', version: found.data.serverInfo.version, accepts: true }
+    return { kind: 'crux', version: found.data.serverInfo.version, accepts: true, date }
   }
   if (answer.status === 401 && unauthorized.safeParse(body).success) {
-    return { kind: 'crux', version: undefined, accepts: false }
+    return { kind: 'crux', version: undefined, accepts: false, date }
   }
   if (answer.status === 503 && notReady.safeParse(body).success) return { kind: 'starting' }
   return { kind: 'other', what: `HTTP ${answer.status}` }
@@ -49,9 +56,10 @@ const health = z.looseObject({ build: z.looseObject({ version: z.string() }), co
 export async function probeHttp(url: string): Promise<Probe> {
   const answer = await get(`${url.replace(/\/+$/, '')}/healthz`, {})
   if ('why' in answer) return { kind: 'nothing', why: answer.why }
+  const { date } = answer
   const found = health.safeParse(parseJson(answer.text))
   if (answer.status === 200 && found.success) {
-    return { kind: 'crux', version: found.data.build.version, accepts: true }
+    return { kind: 'crux', version: found.data.build.version, accepts: true, date }
   }
   return { kind: 'other', what: `HTTP ${answer.status}` }
 }
@@ -59,11 +67,16 @@ export async function probeHttp(url: string): Promise<Probe> {
 async function get(
   url: string,
   headers: Record<string, string>,
-): Promise<{ status: number; text: string } | { why: string }> {
+): Promise<{ status: number; text: string; date: number | undefined } | { why: string }> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(url, { headers, signal, redirect: 'manual' })
-    return { status: response.status, text: await readSome(response) }
+    const date = Date.parse(response.headers.get('date') ?? '')
+    return {
+      status: response.status,
+      text: await readSome(response),
+      date: Number.isNaN(date) ? undefined : date,
+    }
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     return { why: codeOf(cause) ?? messageOf(cause) }

@@ -30,9 +30,10 @@ export interface SetupTarget {
  * Work out which daemon is meant: where `CRUX_MCP_URL` says, else where the configuration lets it
  * listen.
  *
+ * @param url - Where the command line looks for the HTTP API; its default gives way to the configuration.
  * @throws {CruxError} `CONFIG_INVALID`.
  */
-export async function findSetupTarget(proc: ProcessLike): Promise<SetupTarget> {
+export async function findSetupTarget(proc: ProcessLike, url: string): Promise<SetupTarget> {
   const { config } = await loadConfig(configSources(proc))
   const isGiven = isSet(proc.env.CRUX_MCP_URL)
   if (!isGiven && !config.mcpEnabled) refuse('CORECRUXD_MCP_ENABLED is off; switch it on')
@@ -51,9 +52,7 @@ export async function findSetupTarget(proc: ProcessLike): Promise<SetupTarget> {
     machine: machineOf(proc),
     config,
     mcpUrl,
-    httpUrl: isSet(proc.env.CORECRUXD_HTTP_URL)
-      ? config.httpUrl
-      : origin(config.httpHost, config.httpPort),
+    httpUrl: url === VARIABLES.httpUrl.fallback ? origin(config.httpHost, config.httpPort) : url,
     isLocal: isLoopbackHost(new URL(mcpUrl).hostname),
     node: proc.execPath,
     daemonScript: daemonScript(),

@@ -136,7 +136,7 @@ function failed(
   const more = said.join('').trim().slice(-500)
   return new CruxError(
     'SETUP_FAILED',
-    `${agent} is set up but does not get through: ${messageOf(cause)}${more === '' ? '' : ` (${more})`}`,
+    `${agent} is set up but does not get through: ${messageOf(cause)}${more === '' ? '' : ` (${more})`}; \`corecruxctl doctor\` says what is wrong`,
     { cause, data: { agent } },
   )
 }

@@ -43,7 +43,7 @@ export function addStart(parser: CommandParser, context: CommandContext): Comman
           describe: 'Set up clients without a token as well, without asking',
         }),
     async (argv) => {
-      const target = await findSetupTarget(context.proc)
+      const target = await findSetupTarget(context.proc, argv.url)
       const found = await findClients(target.machine)
       if (argv.agent === undefined || argv.agent.length === 0)
         return list(context, found, argv.json)
