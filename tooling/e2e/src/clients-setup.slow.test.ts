@@ -90,7 +90,7 @@ async function openMachine() {
   const ctl = (...args: string[]) => box.ctl(args, { env })
   const start = async (...args: string[]) => {
     const run = await ctl('start', '--json', ...args)
-    expect(run).toMatchObject({ code: 0 })
+    if (run.code !== 0) throw new Error(`start ended with ${run.code}: ${run.stderr}`)
     return startSchema.parse(JSON.parse(run.stdout))
   }
   const doctor = async () => {

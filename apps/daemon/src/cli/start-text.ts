@@ -1,5 +1,6 @@
 import { redactSecrets } from 'crux-text'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { surfaceIn } from '../clients/client-surface.js'
 import { type Connection, tokenOf } from '../clients/connection.js'
 import type { FoundClient } from '../clients/find-clients.js'
 import type { StartPlan, StartReport } from '../setup/start-agents.js'
@@ -29,6 +30,7 @@ export function reportText({ target, agents, daemon, defaults }: StartReport): s
     `  configuration  ${one.before === one.after ? `${one.file}, as it was` : `${one.file}${one.backup === undefined ? ' (new)' : `, the former one is ${one.backup}`}`}`,
     `  token          ${TOKEN_TEXT[one.tokenState]}`,
     `  connection     ${connectionText(one.connection)}`,
+    ...surfaceLine(one.connection),
     `  first fact     ${one.fact.outcome === 'stored' ? 'stored and read back' : 'still there'}: ${one.fact.value}`,
     ...(one.client.configured?.isOff === true
       ? ['  warning        its configuration has Crux switched off; switch it on there']
@@ -109,6 +111,15 @@ export function anonymousText(clients: readonly FoundClient[], isAllowed: boolea
     ? 'served as anonymous, without private facts'
     : 'refused from now on, since agents have tokens; CORECRUXD_MCP_ALLOW_ANONYMOUS=1 would serve them as before'
   return `warning: ${names}: no token, so ${consequence}\n  set them up too: corecruxctl start --agent ${ids}\n`
+}
+
+function surfaceLine(connection: Connection): string[] {
+  const surface = surfaceIn(connection)
+  return surface === undefined
+    ? []
+    : [
+        `  tools          ${surface}, which leaves room for those of others; --surface full shows all`,
+      ]
 }
 
 function connectionText(connection: Connection): string {

@@ -18,6 +18,8 @@ export interface ClientDefinition {
   /** Keys that lead to the servers; the second one counts when the configuration has it. */
   readonly servers: readonly [readonly string[], ...(readonly (readonly string[])[])]
   readonly shape: EntryShape
+  /** Its limits in crux-mcp's table of clients; absent where none is known. */
+  readonly limits?: string
   /** What the user does for the program to take it up. */
   readonly restart: string
   /** Where its makers describe the format. */
@@ -40,6 +42,7 @@ export const CLIENTS: readonly ClientDefinition[] = [
     programs: ['claude'],
     servers: [['mcpServers']],
     shape: commonShape({ url: 'url', stdioType: 'stdio', httpType: 'http' }),
+    limits: 'claude',
     restart: 'start a new session',
     source: 'https://code.claude.com/docs/en/mcp',
   },
@@ -52,6 +55,7 @@ export const CLIENTS: readonly ClientDefinition[] = [
     programs: ['claude-desktop'],
     servers: [['mcpServers']],
     shape: commonShape({}),
+    limits: 'claude',
     restart: 'quit it and start it again',
     source: 'https://modelcontextprotocol.io/docs/develop/connect-local-servers',
   },
@@ -64,6 +68,7 @@ export const CLIENTS: readonly ClientDefinition[] = [
     programs: ['codex'],
     servers: [['mcp_servers']],
     shape: commonShape({ url: 'url', headers: 'http_headers' }),
+    limits: 'openai',
     restart: 'start a new session',
     source: 'https://developers.openai.com/codex/mcp',
   },
@@ -76,6 +81,7 @@ export const CLIENTS: readonly ClientDefinition[] = [
     programs: ['cursor', 'cursor-agent'],
     servers: [['mcpServers']],
     shape: commonShape({ url: 'url' }),
+    limits: 'cursor',
     restart: 'restart it, and switch the server on in its settings if it asks',
     source: 'https://cursor.com/docs/mcp',
   },
@@ -88,6 +94,7 @@ export const CLIENTS: readonly ClientDefinition[] = [
     programs: ['code'],
     servers: [['servers']],
     shape: commonShape({ url: 'url', stdioType: 'stdio', httpType: 'http' }),
+    limits: 'vscode',
     restart: 'run "MCP: List Servers" and start crux',
     source: 'https://code.visualstudio.com/docs/agents/reference/mcp-configuration',
   },
@@ -100,6 +107,7 @@ export const CLIENTS: readonly ClientDefinition[] = [
     programs: ['gemini'],
     servers: [['mcpServers']],
     shape: commonShape({ url: 'httpUrl' }),
+    limits: 'gemini',
     restart: 'start a new session',
     source: 'https://geminicli.com/docs/tools/mcp-server',
   },

@@ -35,6 +35,7 @@ export interface EntryShape {
 export const OWN_ENV: readonly string[] = [
   'CRUX_AGENT_TOKEN',
   'CRUX_MCP_URL',
+  'CRUX_TOOL_SURFACE',
   'CORECRUXD_DATA_DIR',
   'CORECRUXD_CONFIG_PATH',
   'CORECRUXD_HTTP_PORT',

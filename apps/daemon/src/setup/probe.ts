@@ -14,7 +14,7 @@ export type Probe =
   | { readonly kind: 'other'; readonly what: string }
   | { readonly kind: 'nothing'; readonly why: string }
 
-const TIMEOUT_MS = 3000
+const TIMEOUT_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
 
 const discovery = z.looseObject({

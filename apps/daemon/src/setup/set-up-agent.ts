@@ -1,3 +1,4 @@
+import type { SurfaceChoice, SurfaceMode } from 'crux-mcp'
 import { CruxError } from 'crux-types'
 import {
   AGENT_NAME,
@@ -9,6 +10,7 @@ import {
 } from '../agents/agent-file.js'
 import { withEntry } from '../clients/client-config.js'
 import type { ClientDefinition } from '../clients/client-definitions.js'
+import { surfaceIn, surfaceOf, withSurface } from '../clients/client-surface.js'
 import { type Connection, type Transport, tokenOf } from '../clients/connection.js'
 import { editConfigFile, readConfigFile } from '../clients/edit-config-file.js'
 import type { FoundClient } from '../clients/find-clients.js'
@@ -41,12 +43,18 @@ export interface AgentSetup extends AgentPlan {
  * @param options.agent - Name for the agent; default: the one that its token has, else the client's.
  * @param options.transport - Default: what its configuration has, else a command that starts the
  *   daemon when none runs, else HTTP.
+ * @param options.surface - How many tools it is to see; default: what its configuration has, else what
+ *   leaves it room for others.
  * @throws {CruxError} `CLIENT_CONFIG_INVALID`, `AGENT_FILE_INVALID`, `AGENT_NAME_TAKEN`, `CONFIG_INVALID`.
  */
 export async function planAgent(
   target: SetupTarget,
   client: FoundClient,
-  options: { readonly agent?: string | undefined; readonly transport?: Transport | undefined } = {},
+  options: {
+    readonly agent?: string | undefined
+    readonly transport?: Transport | undefined
+    readonly surface?: SurfaceMode | undefined
+  } = {},
 ): Promise<AgentPlan> {
   const { definition, file } = client
   if (client.problem !== undefined) {
@@ -64,7 +72,13 @@ export async function planAgent(
   if (!isKept && target.configured.some(({ name }) => name === agent)) throw nameTaken(agent)
   const token = isKept ? presentToken : createToken()
   const transport = options.transport ?? present?.kind ?? (target.isLocal ? 'stdio' : 'http')
-  const connection = connectionTo(target, requireTransport(definition, transport), token)
+  const connection = withSurface(
+    connectionTo(target, requireTransport(definition, transport), token),
+    // Whoever was set up before has its surface, also when its user took it out.
+    isKept && options.surface === undefined
+      ? present && surfaceIn(present)
+      : surfaceFrom(options.surface, definition, present),
+  )
   const before = (await readConfigFile(file)) ?? ''
   const hasRecord = records.some(({ name }) => name === agent)
   return {
@@ -129,6 +143,15 @@ function ownerOf(
 ): string | undefined {
   const { tokenHash } = agentRecord('any', token, 0)
   return [...records, ...configured].find((one) => one.tokenHash === tokenHash)?.name
+}
+
+function surfaceFrom(
+  asked: SurfaceMode | undefined,
+  definition: ClientDefinition,
+  present: Connection | undefined,
+): SurfaceChoice | undefined {
+  if (asked !== undefined) return asked === 'full' ? undefined : asked
+  return (present && surfaceIn(present)) ?? surfaceOf(definition)
 }
 
 function requireName(agent: string): void {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { SurfaceMode } from 'crux-mcp'
 import { CruxError } from 'crux-types'
 import { environmentForDaemon } from '../agents/spawn-environment.js'
 import { type Transport, tokenOf } from '../clients/connection.js'
@@ -12,6 +13,9 @@ import { type AgentPlan, type AgentSetup, applyPlan, planAgent } from './set-up-
 import type { SetupTarget } from './setup-target.js'
 import { type FirstFact, storeFirstFact, waitForToken } from './verify-connection.js'
 
+// A command may wait for longer than a client that starts a relay does.
+const START_WAIT_MS = 60_000
+
 /** What {@link startAgents} is asked to do. */
 export interface StartOptions {
   /** Ids of clients. */
@@ -19,6 +23,8 @@ export interface StartOptions {
   /** Name of the agent, for one client only. */
   readonly name?: string | undefined
   readonly transport?: Transport | undefined
+  /** How many tools they are to see. */
+  readonly surface?: SurfaceMode | undefined
 }
 
 /** What setting up came to. */
@@ -84,7 +90,7 @@ export async function findAnonymous(target: SetupTarget): Promise<readonly Found
 }
 
 async function planAll(target: SetupTarget, options: StartOptions): Promise<AgentPlan[]> {
-  const { clients: ids, name, transport } = options
+  const { clients: ids, name, transport, surface } = options
   if (name !== undefined && ids.length > 1) {
     throw new CruxError<DaemonErrorCode>(
       'CONFIG_INVALID',
@@ -93,7 +99,9 @@ async function planAll(target: SetupTarget, options: StartOptions): Promise<Agen
   }
   const found = await findClients(target.machine)
   const chosen = found.filter(({ definition }) => ids.includes(definition.id))
-  return Promise.all(chosen.map((client) => planAgent(target, client, { agent: name, transport })))
+  return Promise.all(
+    chosen.map((client) => planAgent(target, client, { agent: name, transport, surface })),
+  )
 }
 
 async function ensureDaemon(
@@ -113,6 +121,7 @@ async function ensureDaemon(
     args: [target.daemonScript],
     env: await environmentForDaemon(proc.env, config.dataDir),
     logFile: join(config.dataDir, 'daemon.log'),
+    waitMs: START_WAIT_MS,
   }
   const problem = await spawnDaemon(mcpUrl, plan, signal)
   if (problem !== undefined) throw unreachable(problem)

@@ -15,9 +15,9 @@ export interface FirstFact {
 
 const ENTITY = 'crux_setup'
 const KEY = 'first_fact'
-const TIMEOUT_MS = 20_000
-/** Longer than the daemon takes to notice a new agent. */
-const TOKEN_WAIT_MS = 5000
+const TIMEOUT_MS = 60_000
+/** Far longer than the daemon takes to notice a new agent, for machines that are busy. */
+const TOKEN_WAIT_MS = 15_000
 const TOKEN_POLL_MS = 100
 
 const resultSchema = z.looseObject({
@@ -52,7 +52,7 @@ export async function waitForToken(
     if (own.kind === 'crux' && own.accepts && nobodys.kind === 'crux' && !nobodys.accepts) {
       return 'known'
     }
-    if (own.kind === 'other' || own.kind === 'nothing') return own
+    if (own.kind === 'other') return own
     if (performance.now() > deadline) return own.kind === 'crux' ? 'unknown' : own
     await sleep(TOKEN_POLL_MS, undefined, { signal })
   }

@@ -146,6 +146,25 @@ describe('corecruxctl start', () => {
     expect(await tokenIn('cursor', join(home, '.cursor/mcp.json'))).toBeDefined()
   })
 
+  it('chooses the surface that leaves a client room, and leaves another choice alone', async () => {
+    const { ctl, home } = await openMachine()
+    const cursor = join(home, '.cursor/mcp.json')
+    const run = (...args: string[]) =>
+      ctl('start', '--agent', 'cursor', '--transport', 'http', ...args)
+    const first = await run()
+    expect(first.stdout).toContain('tools          minimal, which leaves room')
+    expect(await readFile(cursor, 'utf8')).toContain('/mcp?surface=minimal"')
+    await run('--surface', 'dynamic')
+    expect(await readFile(cursor, 'utf8')).toContain('/mcp?surface=dynamic"')
+    await run()
+    expect(await readFile(cursor, 'utf8')).toContain('/mcp?surface=dynamic"')
+    await run('--surface', 'full')
+    expect((await run()).stdout).toContain('nothing had to be changed')
+    expect(await readFile(cursor, 'utf8')).toContain('/mcp"')
+    await ctl('start', '--agent', 'claude', '--transport', 'http')
+    expect(await readFile(join(home, '.claude.json'), 'utf8')).toContain('/mcp"')
+  })
+
   it('warns of clients without a token, and sets them up when told to', async () => {
     const { start, put, dataDir } = await openMachine()
     await put('.codex/config.toml', '[mcp_servers.crux]\nurl = "http://127.0.0.1:1/mcp"\n')
@@ -209,7 +228,7 @@ describe('corecruxctl start', () => {
     expect((await start('--agent', 'cursor')).answer.agents).toMatchObject([{ token: 'kept' }])
   })
 
-  it('says that the daemon keeps another data directory', async () => {
+  it('says that the daemon keeps another data directory', { timeout: 60_000 }, async () => {
     const { ctl, home, daemon } = await openMachine()
     const run = await runProgram(corecruxctl, ['start', '--agent', 'zed', '--transport', 'http'], {
       env: {

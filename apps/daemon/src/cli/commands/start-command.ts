@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { SURFACE_MODES } from 'crux-mcp'
 import { systemClock } from 'crux-types'
 import { CLIENTS } from '../../clients/client-definitions.js'
 import { type FoundClient, findClients } from '../../clients/find-clients.js'
@@ -32,6 +33,10 @@ export function addStart(parser: CommandParser, context: CommandContext): Comman
           choices: ['stdio', 'http'] as const,
           describe: 'How the client connects; default: as it does, else stdio',
         })
+        .option('surface', {
+          choices: SURFACE_MODES,
+          describe: 'How many tools the client sees; default: what leaves it room for others',
+        })
         .option('dry-run', {
           type: 'boolean',
           default: false,
@@ -50,7 +55,8 @@ export function addStart(parser: CommandParser, context: CommandContext): Comman
       const clients = argv.agent.includes('all')
         ? found.filter(({ isHere }) => isHere).map(({ definition }) => definition.id)
         : argv.agent
-      const options = { clients, name: argv.name, transport: argv.transport }
+      const { name, transport, surface } = argv
+      const options = { clients, name, transport, surface }
       if (argv.dryRun) return dryRun(context, target, options)
       await start(context, target, options, argv.json)
       await lookForAnonymous(context, target, { isJson: argv.json, yes: argv.yes })
