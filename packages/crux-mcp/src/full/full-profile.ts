@@ -91,6 +91,10 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
   const subscriptions = new Subscriptions(
     offering.resources,
     full.watchEveryMs ?? DEFAULT_WATCH_EVERY_MS,
+    () => {
+      const { live, versions } = options.services.facts.stats()
+      return `${live} of ${versions}`
+    },
   )
   const parts: FullParts = {
     name: SERVER_NAME,

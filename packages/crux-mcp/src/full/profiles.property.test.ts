@@ -66,7 +66,7 @@ it('answers bit for bit as the default profile where no later revision is spoken
     fc.asyncProperty(bodies, headers, sessions, async (body, header, session) => {
       const request = { headers: { ...header, ...session }, body: JSON.stringify(body) }
       const [one, two] = await Promise.all([plain.send(request), full.send(request)])
-      expect(two.text).toBe(one.text)
+      expect(withoutCursors(two.text)).toBe(withoutCursors(one.text))
       expect({ ...two.headers, date: '' }).toEqual({ ...one.headers, date: '' })
       expect(two.status).toBe(one.status)
     }),
@@ -83,3 +83,8 @@ it('answers a plain GET as the default profile', async () => {
     expect(two?.status).toBe(one?.status)
   }
 })
+
+/** Each process seals cursors with a secret of its own. */
+function withoutCursors(text: string): string {
+  return text.replace(/"next_cursor":"[^"]*"/g, '"next_cursor":""')
+}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from 'crux-types'
 import type { ResourceSource } from './offering.js'
 
@@ -16,17 +17,21 @@ interface Subscription {
 }
 
 /**
- * Who wants to hear of changes to which resource. While there is anybody, the resources are read
- * every now and then with the subscriber's own sight, so that nobody hears of what it cannot read.
+ * Who wants to hear of changes to which resource. While there is anybody, and something was written,
+ * the resources are read every now and then with the subscriber's own sight, so that nobody hears of
+ * what it cannot read.
  */
 export class Subscriptions {
   private readonly all = new Map<string, Subscription>()
   private timer: NodeJS.Timeout | undefined
   private isLooking = false
+  private seenRevision: string | undefined
 
+  /** @param revision - Another text whenever a resource may have changed; asked for at each look. */
   constructor(
     private readonly sources: readonly ResourceSource[],
     private readonly everyMs: number,
+    private readonly revision: () => string,
   ) {}
 
   /**
@@ -56,10 +61,14 @@ export class Subscriptions {
   }
 
   private async lookAtAll(): Promise<void> {
-    if (this.isLooking) return
+    const revision = this.revision()
+    if (this.isLooking || revision === this.seenRevision) return
     this.isLooking = true
+    this.seenRevision = revision
     try {
       for (const subscription of [...this.all.values()]) {
+        // Each look takes a moment of the event loop; others have theirs in between.
+        await nextTurn()
         const now = await this.look(subscription)
         if (now === subscription.seen) continue
         subscription.seen = now
