@@ -258,6 +258,7 @@ const OTHER_TOOLS = [
   'kind_get',
   'artefact_put',
   'session_token_usage',
+  'token_savings',
 ]
 
 /** Routes that give back stored text. */

@@ -13,6 +13,7 @@ const ALL_ON = {
   CORECRUXD_FEATURE_MEMORY_ACK: '1',
   CORECRUXD_FEATURE_AUDIT_ENVELOPE: '1',
   CORECRUXD_SESSION_TOKEN_BUDGET: '1000000',
+  CRUX_OUTPUT_HOLDOUT: '0.5',
 }
 // The others are off unless they are asked for.
 const ALL_OFF = {
@@ -126,6 +127,8 @@ async function useSwitchedOff(off: ToolSession): Promise<void> {
     expect(text).toBe(`${tool}: feature disabled (set CORECRUXD_FEATURE_TOOL_TRACES=1)`)
     expect(structured).toMatchObject({ count: 0, feature_disabled: true })
   }
+  const savings = await off.call('token_savings')
+  expect(savings.structured).toEqual({ holdout_enabled: false })
   const usage = await off.call('session_token_usage')
   expect(usage.structured).not.toHaveProperty('limit')
   const acknowledged = await off.call('memory_acknowledge_use', { turn_id: 't1' })
@@ -379,6 +382,8 @@ async function useObservation(on: ToolSession): Promise<void> {
   const learned = await on.call('learn')
   expect(learned.structured).toMatchObject({ propose_only: true })
   expect(learned.text).toContain(signature)
+  const savings = await on.call('token_savings')
+  expect(savings.structured).toMatchObject({ holdout_enabled: true, holdout_fraction: 0.5 })
   const before = await on.call('session_token_usage', { token_budget: 500 })
   const after = await on.call('session_token_usage')
   expect(after.structured).toMatchObject({ passport: 'anna', limit: 1_000_000 })

@@ -8,6 +8,7 @@ export function observeCalls(config: Config, clock: Clock): Observability {
   return createObservability({
     clock,
     traceSeconds: config.featureToolTraces ? config.featureToolTracesTtlSecs : 0,
+    holdoutFraction: config.outputHoldout,
     spans: config.featureOtelSpans ? createToolSpans() : undefined,
     sessionBudget: tokens === undefined ? undefined : { tokens, mode },
   })

@@ -146,6 +146,7 @@ export const GROUPS: readonly {
       'featureToolTracesTtlSecs',
       'sessionTokenBudget',
       'sessionTokenBudgetMode',
+      'outputHoldout',
       'featureOtelSpans',
     ],
   },

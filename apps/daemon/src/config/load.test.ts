@@ -249,6 +249,21 @@ describe('loadConfig', () => {
     expect(await load({ CORECRUXD_FEATURE_TOOL_TRACES_TTL_SECS: '5' })).toEqual([undefined, 5, 0])
   })
 
+  it('reads the share of unshaped answers, which no example file shows (RET-11.12-holdout-default)', async () => {
+    const shareOf = async (text?: string) => {
+      const env = text === undefined ? {} : { CRUX_OUTPUT_HOLDOUT: text }
+      const { config, warnings } = await load(env)
+      return [config.outputHoldout, warnings.length]
+    }
+    expect(await shareOf()).toEqual([0, 0])
+    expect(await shareOf('0.05')).toEqual([0.05, 0])
+    expect(await shareOf('7')).toEqual([1, 1])
+    expect(await shareOf('-1')).toEqual([0, 1])
+    for (const text of ['many', '1e', 'NaN']) expect(await shareOf(text)).toEqual([0, 1])
+    expect(exampleEnv() + exampleYaml()).not.toContain('HOLDOUT')
+    expect(configurationPage()).toContain('CRUX_OUTPUT_HOLDOUT')
+  })
+
   it('has authentication off only while every listener is on loopback', async () => {
     expect((await load({})).config.authMode).toBe('off')
     expect((await load({ CORECRUXD_AUTH_MODE: '' })).config.authMode).toBe('off')
@@ -348,9 +363,10 @@ describe('generated files', () => {
   it('lists every variable once', () => {
     const listed = GROUPS.flatMap(({ settings }) => settings)
     expect([...listed].sort()).toEqual(Object.keys(VARIABLES).sort())
-    for (const { name } of Object.values(VARIABLES)) {
+    for (const { name, isInExamples } of Object.values(VARIABLES)) {
       expect(configurationPage().split(`| \`${name}\``).length, name).toBe(2)
-      expect(exampleEnv().match(new RegExp(`^#?${name}=`, 'gm'))?.length, name).toBe(1)
+      const shown = exampleEnv().match(new RegExp(`^#?${name}=`, 'gm')) ?? []
+      expect(shown, name).toHaveLength(isInExamples ? 1 : 0)
     }
   })
 })

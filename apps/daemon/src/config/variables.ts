@@ -17,6 +17,7 @@ import {
   optionalInteger,
   optionalNumbers,
   optionalText,
+  share,
   strictlyOn,
   text,
 } from './variable.js'
@@ -726,6 +727,13 @@ export const VARIABLES = {
     min: 1,
     max: 31_536_000,
     meaning: 'Seconds for which a tool call is remembered, the newest 5,000 of each agent.',
+  }),
+  outputHoldout: share({
+    name: 'CRUX_OUTPUT_HOLDOUT',
+    // A measurement, and not a way to run the daemon.
+    isInExamples: false,
+    meaning:
+      'Share of the answers of query_facts, query, query_scan and query_expand that go out unshaped, so that token_savings can say what shaping saves: a budget then drops what does not fit, and JSON is indented. Each call is in one arm for good.',
   }),
   sessionTokenBudget: forgivingInteger({
     name: 'CORECRUXD_SESSION_TOKEN_BUDGET',

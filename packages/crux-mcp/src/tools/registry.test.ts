@@ -71,6 +71,7 @@ describe('the registry', () => {
       'kind_get',
       'tool_trace_recent',
       'learn',
+      'token_savings',
       'session_token_usage',
     ])
   })

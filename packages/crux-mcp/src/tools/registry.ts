@@ -24,6 +24,7 @@ import { memorySweepCandidates } from './memory/memory-sweep-candidates.js'
 import { memoryView } from './memory/memory-view.js'
 import { learn } from './observe/learn.js'
 import { sessionTokenUsage } from './observe/session-token-usage.js'
+import { tokenSavings } from './observe/token-savings.js'
 import { toolTraceRecent } from './observe/tool-trace-recent.js'
 import { query } from './retrieval/query.js'
 import { queryExpand } from './retrieval/query-expand.js'
@@ -95,5 +96,6 @@ export const tools: readonly Tool[] = [
   kindGet,
   toolTraceRecent,
   learn,
+  tokenSavings,
   sessionTokenUsage,
 ]

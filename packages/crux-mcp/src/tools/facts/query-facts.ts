@@ -7,6 +7,7 @@ import { reportBudget } from '../../result/budget-report.js'
 import { factEnvelope, factRows } from '../../result/fact-envelope.js'
 import { FragmentCache } from '../../result/fact-fragments.js'
 import { JsonText } from '../../result/json-text.js'
+import { type OutputArm, outputArm } from '../../result/output-arm.js'
 import { MOVED, openRecordPlace, type RecordPlace, sealRecordPlace } from '../../result/pages.js'
 import { budgetInForce, type CallBudget } from '../../result/token-budget.js'
 import { answer, type ToolResult } from '../../result/tool-result.js'
@@ -103,7 +104,10 @@ export const queryFacts = defineTool({
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const budget = budgetInForce(args.token_budget, call.budgets)
     const place = openRecordPlace(NAME, call)
-    const page = await facts.query(call.caller, toFactQuery(args, budget, call, place))
+    const arm = outputArm(NAME, call)
+    const isTiered = call.contract === 'crc-v1' && !arm.isControl
+    const query = toFactQuery(args, budget, isTiered, place)
+    const page = await facts.query(call.caller, query)
     if (page.rows.length === 0) {
       const nothing = nothingFound(page, budget)
       return call.features.auditEnvelope ? withAudit(nothing, factAudit(call.caller, [])) : nothing
@@ -116,7 +120,7 @@ export const queryFacts = defineTool({
     }
     const result =
       call.contract === 'crc-v1'
-        ? enveloped(page, args, budget, fragments, notes)
+        ? enveloped(page, args, budget, fragments, notes, arm)
         : plain(page, budget, fragments, notes)
     return call.features.auditEnvelope
       ? withAudit(result, factAudit(call.caller, page.rows.slice(0, page.hydrated)))
@@ -136,7 +140,7 @@ interface PageNotes {
 function toFactQuery(
   args: Arguments,
   budget: CallBudget,
-  call: CallContext,
+  isTiered: boolean,
   place: RecordPlace | undefined,
 ): FactQuery {
   const asOf = args.as_of === undefined ? undefined : parseTime(args.as_of)
@@ -159,7 +163,7 @@ function toFactQuery(
           tokenBudget: budget.applied,
           // A budget that nobody asked for must not widen the answer.
           isCapped: budget.requested === undefined,
-          overflow: call.contract === 'crc-v1' ? ('tiered' as const) : ('drop' as const),
+          overflow: isTiered ? ('tiered' as const) : ('drop' as const),
         }),
     ...(asOf === undefined ? {} : { asOf }),
     ...(args.min_effective_confidence === undefined
@@ -183,6 +187,7 @@ function enveloped(
   budget: CallBudget,
   fragments: FragmentCache,
   { nextCursor, countedBy, warning }: PageNotes,
+  arm: OutputArm,
 ): ToolResult {
   const { plain: envelope, quoted } = factEnvelope(
     page,
@@ -190,7 +195,9 @@ function enveloped(
     fragments,
   )
   const demoted = page.rows.length - page.hydrated
-  return answer(new JsonText(`"${quoted}"`), {
+  const text = arm.write(envelope)
+  // Quoted already, unless it goes out in another form.
+  return answer(text === envelope ? new JsonText(`"${quoted}"`) : text, {
     structured: {
       rows: new JsonText(factRows(page.rows.slice(0, page.hydrated), fragments)),
       crc_v1: new JsonText(envelope),

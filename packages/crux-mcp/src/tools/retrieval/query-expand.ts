@@ -1,6 +1,7 @@
 import type { ExpandAnswer } from 'crux-documents'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
+import { outputArm } from '../../result/output-arm.js'
 import { openPlace, ownerOf } from '../../result/pages.js'
 import { type EnvelopeText, searchEnvelope } from '../../result/search-envelope.js'
 import { budgetInForce, NO_BUDGET } from '../../result/token-budget.js'
@@ -98,6 +99,7 @@ export const queryExpand = defineTool({
             includeText ? found.content.map(envelopeText) : undefined,
           )
         : undefined,
+      outputArm(NAME, call),
       {
         budget: reportBudget(budget, {
           used: found.textTokens,

@@ -2,6 +2,7 @@ import { greedyWithinBudget } from 'crux-retrieval'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { laneDecision } from '../../result/lane-decision.js'
+import { outputArm } from '../../result/output-arm.js'
 import { pageOfList } from '../../result/pages.js'
 import { searchEnvelope } from '../../result/search-envelope.js'
 import { budgetInForce } from '../../result/token-budget.js'
@@ -83,6 +84,7 @@ export const queryScan = defineTool({
             used,
           )
         : undefined,
+      outputArm('query_scan', call),
       {
         budget: reportBudget(budget, {
           used,

@@ -1,8 +1,9 @@
-import { POINTER_TOKENS, pointersWithinBudget } from 'crux-retrieval'
+import { greedyWithinBudget, POINTER_TOKENS, pointersWithinBudget } from 'crux-retrieval'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { reportCoverage } from '../../result/coverage-report.js'
 import { laneDecision } from '../../result/lane-decision.js'
+import { type OutputArm, outputArm } from '../../result/output-arm.js'
 import { pageOfList } from '../../result/pages.js'
 import { searchEnvelope } from '../../result/search-envelope.js'
 import { budgetInForce } from '../../result/token-budget.js'
@@ -74,8 +75,8 @@ export const query = defineTool({
     const budget = budgetInForce(args.token_budget, call.budgets)
     const page = pageOfList('query', call, found.hits, (hit) => hit.chunkRef)
     const { rest } = page
-    const hits =
-      budget.applied === undefined ? rest : rest.slice(0, pointersWithinBudget(budget.applied))
+    const arm = outputArm('query', call)
+    const hits = rest.slice(0, hitsWithin(budget.applied, rest, arm))
     const labels = hitLabels(found, services)
     const legacy = {
       results: hits.map((hit) => hitRow(hit, labels)),
@@ -94,9 +95,10 @@ export const query = defineTool({
             fullTokens(hits),
           )
         : undefined,
+      arm,
       {
         budget: reportBudget(budget, {
-          used: POINTER_TOKENS * hits.length,
+          used: arm.isControl ? fullTokens(hits) : POINTER_TOKENS * hits.length,
           leftOut: rest.length - hits.length,
           nextCursor: page.cursorAfter(hits.length),
         }),
@@ -105,3 +107,17 @@ export const query = defineTool({
     )
   },
 })
+
+/** How many hits a budget has room for: by their pointers, in the control arm by their passages. */
+function hitsWithin(
+  budget: number | undefined,
+  hits: readonly { readonly docLengthTokens: number }[],
+  { isControl }: OutputArm,
+): number {
+  if (budget === undefined) return hits.length
+  if (!isControl) return pointersWithinBudget(budget)
+  return greedyWithinBudget(
+    hits.map((hit) => hit.docLengthTokens),
+    budget,
+  )
+}

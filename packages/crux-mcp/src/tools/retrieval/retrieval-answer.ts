@@ -1,5 +1,6 @@
 import type { BudgetReport } from '../../result/budget-report.js'
 import { JsonText } from '../../result/json-text.js'
+import type { OutputArm } from '../../result/output-arm.js'
 import type { LegacyAnswer } from '../../result/search-envelope.js'
 import { answer, type ToolResult } from '../../result/tool-result.js'
 
@@ -12,12 +13,14 @@ import { answer, type ToolResult } from '../../result/tool-result.js'
 export function writeRetrieval(
   legacy: LegacyAnswer,
   envelope: Readonly<Record<string, unknown>> | undefined,
+  arm: OutputArm,
   notes: {
     readonly budget: BudgetReport | undefined
     readonly warning?: string | undefined
   },
 ): ToolResult {
-  if (envelope === undefined) return answer(JSON.stringify(legacy), notes)
+  if (envelope === undefined) return answer(arm.write(JSON.stringify(legacy)), notes)
   const text = JSON.stringify(envelope)
-  return answer(text, { structured: { ...legacy, crc_v1: new JsonText(text) }, ...notes })
+  const structured = { ...legacy, crc_v1: new JsonText(text) }
+  return answer(arm.write(text), { structured, ...notes })
 }
