@@ -8,6 +8,7 @@
  * - `JSON_INVALID`: bytes are not UTF-8 or not JSON; the message holds nothing of the input but single characters.
  * - `ARGUMENTS_INVALID`: a tool's arguments are missing or of the wrong form; the message is for the caller.
  * - `CAPABILITY_DENIED`: this caller may not do it, or the operator switched it off; the message is for the caller.
+ * - `IDENTITY_REQUIRED`, `PASSPORT_REQUIRED`: the caller has no name and the tool needs one; the message is for the caller.
  * - `TOOL_DISABLED`: the operator switched the tool off, and it answers like one that does not exist; the message is for the caller.
  * - `SESSION_BUDGET_SPENT`: the caller used up its tokens, and the limit is enforced; `data.used`, `data.limit`; the message is for the caller.
  * - `CALL_TIMED_OUT`: a tool did not answer within its time limit; `data.tool`, `data.limitMs`.
@@ -21,6 +22,8 @@ export type McpErrorCode =
   | 'JSON_INVALID'
   | 'ARGUMENTS_INVALID'
   | 'CAPABILITY_DENIED'
+  | 'IDENTITY_REQUIRED'
+  | 'PASSPORT_REQUIRED'
   | 'TOOL_DISABLED'
   | 'SESSION_BUDGET_SPENT'
   | 'CALL_TIMED_OUT'

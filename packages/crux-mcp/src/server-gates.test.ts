@@ -51,6 +51,24 @@ describe('gates', () => {
     expect(served.status).toBe(200)
   })
 
+  it.each([
+    ['store_fact', { entity: 'e', key: 'k', value: 'v', private: true }, -32602],
+    ['memory_acknowledge_use', { turn_id: 't' }, -32602],
+    ['memory_edit', { fact_id: 'f', value: 'v' }, -32602],
+    ['memory_pin', { fact_id: 'f' }, -32602],
+    ['memory_forget', { scope: { fact_ids: ['f'] }, reason: 'r' }, -32602],
+    ['memory_set_horizon', { fact_id: 'f', horizon_class: 'stable' }, -32030],
+  ])('says how an agent gets a name when %s needs one', async (name, args, code) => {
+    const { error } = await open.rpc('tools/call', { name, arguments: args })
+    expect(error).toMatchObject({
+      code,
+      data: {
+        requires_agent_identity: true,
+        fix: expect.stringContaining('corecruxctl start --agent <client>'),
+      },
+    })
+  })
+
   it('keeps agents apart by their token', async () => {
     const secret = { entity: 'diary', key: 'k', value: 'mine', private: true }
     await guarded.call('store_fact', secret, bearer(ONE))

@@ -20,6 +20,7 @@ import { discovery } from '../protocol/handshake.js'
 import { declaresIntent } from '../protocol/intent-declaration.js'
 import { errorResponse, readRequest } from '../protocol/json-rpc.js'
 import type { McpServerOptions } from '../server-options.js'
+import { IDENTITY_FIX } from '../tools/refusals.js'
 import { tools } from '../tools/registry.js'
 import { AnswerBatch, sendJson } from './answer-batch.js'
 import {
@@ -214,7 +215,7 @@ export function createRequestHandler(
 const UNAUTHORIZED_BODY = JSON.stringify({
   error: 'unauthorized',
   hint: 'set Authorization: Bearer <CRUX_AGENT_TOKEN>',
-  fix: 'run `corecruxctl start --agent <client>` on the machine of the daemon: it makes a token and writes it into the configuration of that client',
+  fix: IDENTITY_FIX,
 })
 
 function parseErrorResponse(why: string): string {

@@ -28,7 +28,7 @@ export function resultResponse(id: unknown, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
 }
 
-/** An error response. Failed tools carry no `data`; a refusal by capability tokens does. */
+/** An error response; `data` is left out when undefined. */
 export function errorResponse(id: unknown, code: number, message: string, data?: unknown): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify({ code, message, data })}}`
 }

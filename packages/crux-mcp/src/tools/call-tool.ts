@@ -118,9 +118,9 @@ async function run(
     const about = { ignored: tool.ignored(args), boundedBy: tool.boundedBy }
     return { result: writeResult(result, about) }
   } catch (error) {
-    const { code, message, isOurs } = callFailure(error, tool)
+    const { code, message, isOurs, data } = callFailure(error, tool)
     if (isOurs) host.log.warn({ tool: tool.name, err: error }, 'tool call failed on this side')
-    return { error: { code, message } }
+    return { error: { code, message, data } }
   } finally {
     context.end()
   }

@@ -7,6 +7,7 @@ import {
   METHOD_NOT_FOUND,
 } from '../protocol/codes.js'
 import type { Tool } from './define-tool.js'
+import { IDENTITY_FIX } from './refusals.js'
 
 /** What a failed call answers. */
 export interface CallFailure {
@@ -14,11 +15,24 @@ export interface CallFailure {
   readonly message: string
   /** The fault is on this side: the caller gets no detail, the log does. */
   readonly isOurs: boolean
+  /** More about it, for programs. */
+  readonly data?: Readonly<Record<string, unknown>>
 }
+
+// The caller has no name; whatever the words, the answer says how an agent gets one.
+const WITHOUT_IDENTITY: ReadonlySet<string> = new Set([
+  'IDENTITY_REQUIRED',
+  'PASSPORT_REQUIRED',
+  'PRIVATE_NEEDS_IDENTITY',
+  'PIN_NEEDS_IDENTITY',
+  'FORGET_NEEDS_IDENTITY',
+  'ARTEFACT_NEEDS_IDENTITY',
+])
 
 // Codes that report a mistake of the caller, with a message fit for it. Everything else is ours.
 const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'ARGUMENTS_INVALID',
+  'IDENTITY_REQUIRED',
   'TENANT_INVALID',
   'TEXT_INVALID',
   'CONFIDENCE_INVALID',
@@ -50,6 +64,7 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
 // What the caller may not do, in words fit for it.
 const DENIALS: ReadonlySet<string> = new Set([
   'CAPABILITY_DENIED',
+  'PASSPORT_REQUIRED',
   'SESSION_BUDGET_SPENT',
   'FACT_RESERVED',
   'ARTEFACT_FOREIGN',
@@ -80,6 +95,15 @@ const STORAGE_FAILURE = /^(?:JOURNAL|STORAGE|SEGMENT)_/
  * A fault on this side never reads as bad input, and tells nothing of paths or internals.
  */
 export function callFailure(
+  error: unknown,
+  tool: Pick<Tool, 'name' | 'journalFailure' | 'wording'>,
+): CallFailure {
+  const failure = failureOf(error, tool)
+  if (!(error instanceof CruxError) || !WITHOUT_IDENTITY.has(error.code)) return failure
+  return { ...failure, data: { requires_agent_identity: true, fix: IDENTITY_FIX } }
+}
+
+function failureOf(
   error: unknown,
   tool: Pick<Tool, 'name' | 'journalFailure' | 'wording'>,
 ): CallFailure {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { answer, type ToolResult } from '../../result/tool-result.js'
 import type { CallContext } from '../define-tool.js'
 import { responseTime } from '../memory/fact-shapes.js'
-import { invalidArguments } from '../parse-arguments.js'
+import { identityRequired } from '../refusals.js'
 
 /** An artefact as answers show it. */
 export const artefactSchema = z.strictObject({
@@ -43,7 +43,7 @@ export function artefactGate(tool: string, call: CallContext): ToolResult | unde
     })
   }
   if (call.caller.agent === null && call.caller.identity === null) {
-    throw invalidArguments(`${tool} requires an authenticated agent identity (passport)`)
+    throw identityRequired(`${tool} requires an authenticated agent identity (passport)`)
   }
   return undefined
 }

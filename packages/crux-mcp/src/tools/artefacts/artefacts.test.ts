@@ -152,7 +152,7 @@ describe('the artefact tools', () => {
   it('need a caller with a name', async () => {
     const open = await startTestServer({ features: { ...DEFAULT_FEATURES, artefacts: true } })
     for (const tool of ['artefact_put', 'artefact_get', 'artefact_list']) {
-      expect(await open.callError(tool)).toEqual({
+      expect(await open.callError(tool)).toMatchObject({
         code: -32602,
         message: `${tool} requires an authenticated agent identity (passport)`,
       })

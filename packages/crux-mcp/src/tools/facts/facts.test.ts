@@ -52,7 +52,7 @@ describe('store_fact', () => {
       [{ ...fact, confidence: 'high' }, 'confidence: expected number, got string'],
     ]
     for (const [args, message] of refusals) {
-      expect(await server.callError('store_fact', args)).toEqual({ code: -32602, message })
+      expect(await server.callError('store_fact', args)).toMatchObject({ code: -32602, message })
     }
     for (const args of [
       { ...fact, confidence: 1.5 },

@@ -182,7 +182,7 @@ describe('memory_forget', () => {
     expect(dry.structured.count).toBe(0)
     await off.close()
     const anonymous = await startTestServer()
-    expect(await anonymous.callError('memory_forget', {})).toEqual({
+    expect(await anonymous.callError('memory_forget', {})).toMatchObject({
       code: -32602,
       message: 'memory_forget requires an authenticated agent identity (passport)',
     })

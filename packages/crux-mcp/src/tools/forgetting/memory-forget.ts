@@ -6,8 +6,7 @@ import { budgetInForce } from '../../result/token-budget.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { invalidArguments } from '../parse-arguments.js'
-import { toolDisabled } from '../refusals.js'
+import { identityRequired, toolDisabled } from '../refusals.js'
 import { forgetRequest, scopeFields, scopeRefusal, scopeShape } from './forget-arguments.js'
 
 const NO_REASON = 'memory_forget requires a non-empty `reason`'
@@ -60,7 +59,7 @@ export const memoryForget = defineTool({
       )
     }
     if (caller.identity === null) {
-      throw invalidArguments('memory_forget requires an authenticated agent identity (passport)')
+      throw identityRequired('memory_forget requires an authenticated agent identity (passport)')
     }
     return undefined
   },

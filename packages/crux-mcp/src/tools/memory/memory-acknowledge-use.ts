@@ -10,7 +10,7 @@ import {
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'
-import { invalidArguments } from '../parse-arguments.js'
+import { identityRequired } from '../refusals.js'
 
 const HOURS_A_DAY = 24
 
@@ -68,7 +68,7 @@ export const memoryAcknowledgeUse = defineTool({
   },
   before({ caller }) {
     if (caller.identity !== null) return undefined
-    throw invalidArguments(
+    throw identityRequired(
       'memory_acknowledge_use requires an authenticated agent identity (passport). Set CRUX_AGENT_TOKEN or CRUX_AGENT_TOKENS and pass a Bearer header.',
     )
   },

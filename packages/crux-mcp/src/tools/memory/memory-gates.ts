@@ -1,7 +1,6 @@
 import { answer, type ToolResult } from '../../result/tool-result.js'
 import type { CallContext } from '../define-tool.js'
-import { invalidArguments } from '../parse-arguments.js'
-import { capabilityDenied, requirePassport } from '../refusals.js'
+import { capabilityDenied, identityRequired, requirePassport } from '../refusals.js'
 
 /** The answer of a panel tool that is switched off; undefined when it is on. */
 export function panelGate(tool: string, { features }: CallContext): ToolResult | undefined {
@@ -20,7 +19,7 @@ export function panelGate(tool: string, { features }: CallContext): ToolResult |
 export function panelWriteGate(tool: string, call: CallContext): ToolResult | undefined {
   const off = panelGate(tool, call)
   if (off === undefined && call.caller.identity === null) {
-    throw invalidArguments(`${tool} requires an authenticated agent identity`)
+    throw identityRequired(`${tool} requires an authenticated agent identity`)
   }
   return off
 }

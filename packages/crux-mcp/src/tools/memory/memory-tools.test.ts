@@ -435,7 +435,7 @@ describe('callers without a name', () => {
       ),
     ]
     for (const [tool, args, code, message] of refusals) {
-      expect(await server.callError(tool, args)).toEqual({ code, message })
+      expect(await server.callError(tool, args)).toMatchObject({ code, message })
     }
     for (const tool of ['memory_view', 'memory_freshness', 'memory_contradictions']) {
       expect((await server.call(tool)).result.isError).not.toBe(true)
