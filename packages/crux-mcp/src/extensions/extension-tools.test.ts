@@ -2,6 +2,7 @@ import { type Fact, type FactStore, openFactStore } from 'crux-memory'
 import { createMemoryJournal } from 'crux-storage'
 import { ANONYMOUS, agentCaller, type Caller, ManualClock, SYSTEM } from 'crux-types'
 import { afterEach, describe, expect, it } from 'vitest'
+import { startTestServer } from '../testing/test-server.js'
 import { createExtensionCall } from './extension-call.js'
 import { createExtensionTools, MAX_EXTENSION_TOOLS } from './extension-tools.js'
 
@@ -223,7 +224,7 @@ describe('the extension tools of a caller', () => {
     await grant('one', 'anna')
     expect(await names(anna)).toEqual(['ext.one.b.c', 'ext.one.b_c', 'ext.one.taken', 'ext_one_a'])
     const aliased = (await list(anna)).find(({ name }) => name === 'ext_one_a')
-    expect(aliased?.capability.capability).toBe('crux-extension.ext.one.a')
+    expect(aliased?.ownName).toBe('ext.one.a')
   })
 })
 
@@ -265,6 +266,35 @@ describe('a call of an extension tool', () => {
     const { call } = await open()
     for (const name of ['query', 'ext_one_a', 'exta', 'EXT.a']) {
       expect(await call(name, anna)).toBeUndefined()
+    }
+  })
+})
+
+describe('a server', () => {
+  it('answers calls of extension tools so, and those of unknown tools as before', async () => {
+    const server = await startTestServer({ anonymous: anna })
+    try {
+      expect(await server.callError('ext.one.a', {})).toEqual({
+        code: -32601,
+        message: 'unknown extension tool: ext.one.a',
+      })
+      expect((await server.callError('ext_one_a', {})).message).toBe('unknown tool: ext_one_a')
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('says that it is at fault when the records cannot be read', async () => {
+    const server = await startTestServer({ anonymous: anna })
+    try {
+      server.services.facts.systemRecords = () => Promise.reject(new Error('the disk is gone'))
+      expect(await server.callError('ext.one.a', {})).toMatchObject({ code: -32603 })
+      expect((await server.rpc('tools/list')).error).toEqual({
+        code: -32603,
+        message: 'the list failed; the log says why',
+      })
+    } finally {
+      await server.close()
     }
   })
 })

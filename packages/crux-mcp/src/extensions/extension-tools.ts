@@ -135,7 +135,7 @@ function listable(
       },
       'x-crux-consequence-metadata': tool.consequence_metadata ?? consequenceOf(tool.name),
     },
-    capability: capabilityOf(tool.name),
+    ownName: tool.name,
     revision,
   }
 }

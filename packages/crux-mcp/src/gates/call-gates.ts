@@ -1,4 +1,5 @@
 import type { Caller } from 'crux-types'
+import type { TokenStamp } from '../listing/tool-capability.js'
 import { answer, type ToolResult } from '../result/tool-result.js'
 
 /** Why a capability token does not cover a call. */
@@ -8,8 +9,17 @@ export interface CapabilityDenial {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Decides by capability tokens whether a caller may call a tool. */
+/** A caller's capability token, as far as lists show it. */
+export interface CapabilityToken {
+  readonly stamp: TokenStamp
+  /** Fingerprint of the passport that it was issued to. */
+  readonly passport: string
+}
+
+/** Decides by capability tokens which tools a caller may see and call. */
 export interface CapabilityGate {
+  /** @returns Undefined for callers without a token, who see every tool. */
+  tokenOf(caller: Caller): CapabilityToken | undefined
   /** @returns Undefined when the call may go on. */
   deny(tool: string, caller: Caller): CapabilityDenial | undefined
 }

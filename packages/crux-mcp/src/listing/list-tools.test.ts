@@ -1,6 +1,7 @@
 import { ANONYMOUS, agentCaller } from 'crux-types'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { CapabilityGate } from '../gates/call-gates.js'
 import { documentedCatalogue } from '../testing/documented-catalogue.js'
 import { startTestServer } from '../testing/test-server.js'
 import { defineTool, type Tool } from '../tools/define-tool.js'
@@ -13,7 +14,7 @@ import {
 } from './list-tools.js'
 import { CORE_FLOOR } from './shape-surface.js'
 import type { SurfaceMode } from './surface-mode.js'
-import { type CapabilityRouter, capabilityOf, type ToolCapability } from './tool-capability.js'
+import { capabilityOf, type ToolCapability } from './tool-capability.js'
 
 // The whole catalogue by name, so that the list can be judged before every tool is served.
 const CATALOGUE: readonly Tool[] = documentedCatalogue().map(({ name }) =>
@@ -37,8 +38,11 @@ const STAMP = {
   tier: 'free',
 }
 
-function router(granted: (capability: ToolCapability) => boolean, tier = 'free'): CapabilityRouter {
-  return { stamp: { ...STAMP, tier }, passport: 'p_1', authorises: granted }
+function router(granted: (capability: ToolCapability) => boolean, tier = 'free'): CapabilityGate {
+  return {
+    tokenOf: () => ({ stamp: { ...STAMP, tier }, passport: 'p_1' }),
+    deny: (tool) => (granted(capabilityOf(tool)) ? undefined : { message: 'denied', data: {} }),
+  }
 }
 
 function extensionTool(name: string): ExtensionTool {
@@ -46,7 +50,7 @@ function extensionTool(name: string): ExtensionTool {
     name,
     description: `[local][extension:one][trust:Unknown] ${name}`,
     inputSchema: { type: 'object', properties: {} },
-    capability: capabilityOf(name),
+    ownName: name,
     revision: '1',
   }
 }
@@ -157,7 +161,7 @@ describe('a list for a capability token', () => {
   const search = router(({ capability }) => capability === 'corecrux.query.local')
 
   it('has the tools that the token permits and says which token it was (MCP-11.8-list-authz, MCP-11.8-list-auth, MCP-11.8-meta-token-ref, MCP-11.8-meta-filtered-by)', () => {
-    const listing = list({ routerOf: () => search })
+    const listing = list({ capabilities: search })
     const ref = { token_id: STAMP.tokenId, token_hash: STAMP.tokenHash }
     const stamp = {
       filtered_by: 'rcx-capability-token',
@@ -179,13 +183,13 @@ describe('a list for a capability token', () => {
 
   it('asks for the hosted backend where a tool needs it', () => {
     const local = router(({ backend }) => backend === 'local')
-    expect(names(list({ routerOf: () => local }))).toHaveLength(115)
+    expect(names(list({ capabilities: local }))).toHaveLength(115)
   })
 
   it('decides by the router alone: the stamp only records (MCP-11.8-meta-stamp-only)', () => {
     const all = () => true
-    const free = list({ routerOf: () => router(all) })
-    const pro = list({ routerOf: () => router(all, 'pro') })
+    const free = list({ capabilities: router(all) })
+    const pro = list({ capabilities: router(all, 'pro') })
     expect(names(pro)).toEqual(names(free))
     expect(pro.text).toBe(free.text.replaceAll('"free"', '"pro"'))
   })
@@ -214,7 +218,7 @@ describe('extension tools on a list', () => {
       },
     }
     await createToolLister(sources)({ caller: agentCaller('anna') })
-    await createToolLister({ ...sources, routerOf: () => router(() => true) })({
+    await createToolLister({ ...sources, capabilities: router(() => true) })({
       caller: agentCaller('anna'),
     })
     expect(asked).toEqual(['anna', 'p_1'])
@@ -225,7 +229,7 @@ describe('extension tools on a list', () => {
     const lister = createToolLister({
       tools: CATALOGUE,
       extensionTools,
-      routerOf: () => router(({ capability }) => granted.includes(capability)),
+      capabilities: router(({ capability }) => granted.includes(capability)),
     })
     const listing = await lister({ caller: agentCaller('anna') })
     expect(names(listing)).toEqual(['learn', 'ext.one.b'])
@@ -286,7 +290,7 @@ describe('the surface of a list', () => {
         tools: CATALOGUE,
         extensionTools: async () => [extensionTool('ext.one.a')],
         leaningOf: () => ({ bias: () => 30, recentTools: ['ext.one.a', 'sync_pull'] }),
-        routerOf: () => router(({ tool }) => tool.includes('e') && tool !== 'sync_pull'),
+        capabilities: router(({ tool }) => tool.includes('e') && tool !== 'sync_pull'),
         surface: () => surface,
       })
       const listing = await lister({ caller: agentCaller('anna') })
@@ -300,12 +304,15 @@ describe('the surface of a list', () => {
     const steps: string[] = []
     const lister = createToolLister({
       tools: CATALOGUE.filter(({ name }) => ['query', 'learn'].includes(name)),
-      routerOf: () => {
-        steps.push('token')
-        return router(({ capability }) => {
-          steps.push(capability)
-          return true
-        })
+      capabilities: {
+        tokenOf: () => {
+          steps.push('token')
+          return { stamp: STAMP, passport: 'p_1' }
+        },
+        deny: (tool) => {
+          steps.push(capabilityOf(tool).capability)
+          return undefined
+        },
       },
       extensionTools: async () => {
         steps.push('extensions')

@@ -1,16 +1,12 @@
 import type { Caller } from 'crux-types'
+import type { CapabilityGate } from '../gates/call-gates.js'
 import type { Tool } from '../tools/define-tool.js'
 import { baseCatalogue, type CatalogueFlags } from './base-catalogue.js'
 import { type ListableTool, type ListedTool, listedTool, stampMeta } from './listed-tool.js'
 import { ListingCache } from './listing-cache.js'
 import { type Leaning, shapeSurface } from './shape-surface.js'
 import { narrowerSurface, type SurfaceMode } from './surface-mode.js'
-import {
-  type CapabilityRouter,
-  capabilityOf,
-  type TokenStamp,
-  type ToolCapability,
-} from './tool-capability.js'
+import type { TokenStamp } from './tool-capability.js'
 
 /** Whose list, and how much of it. */
 export interface ListRequest {
@@ -31,8 +27,8 @@ export interface ToolListing {
 
 /** A tool of an extension that the caller may see. */
 export interface ExtensionTool extends ListableTool {
-  /** What a token has to permit: it goes by the tool's own name, under which it need not be listed. */
-  readonly capability: ToolCapability
+  /** Its name where `name` is an alias: what a token permits goes by it. */
+  readonly ownName: string
   /** Changes with what the entry is made of. */
   readonly revision: string
 }
@@ -46,8 +42,8 @@ export interface ListSources {
   readonly surface?: (() => SurfaceMode) | undefined
   /** What `dynamic` goes by; nothing when absent. */
   readonly leaningOf?: (caller: Caller) => Leaning
-  /** The router of a caller's capability token; callers without one see everything. */
-  readonly routerOf?: (caller: Caller) => CapabilityRouter | undefined
+  /** Decides what callers with a capability token see; the others see everything. */
+  readonly capabilities?: CapabilityGate | undefined
   /**
    * Tools of extensions for the holder of a passport, by name.
    *
@@ -81,26 +77,23 @@ export function createToolLister(
 
   return (request) => {
     const { caller } = request
-    const router = sources.routerOf?.(caller)
+    const token = sources.capabilities?.tokenOf(caller)
+    const isPermitted = (tool: string): boolean =>
+      token === undefined || sources.capabilities?.deny(tool, caller) === undefined
     const builtIn =
-      router === undefined
-        ? catalogue
-        : catalogue.filter(({ name }) => router.authorises(capabilityOf(name)))
+      token === undefined ? catalogue : catalogue.filter(({ name }) => isPermitted(name))
 
     const finish = (extensions: readonly ExtensionTool[]): ToolListing => {
-      const permitted =
-        router === undefined
-          ? extensions
-          : extensions.filter(({ capability }) => router.authorises(capability))
+      const permitted = extensions.filter(({ ownName }) => isPermitted(ownName))
       const all = permitted.length === 0 ? builtIn : [...builtIn, ...permitted]
       const mode = narrowerSurface(sources.surface?.() ?? 'full', request.surface)
       const leaning = mode === 'dynamic' ? sources.leaningOf?.(caller) : undefined
       const shown = shapeSurface(all, mode, leaning ?? NO_LEANING)
-      const stamp = router?.stamp
+      const stamp = token?.stamp
       return cache.get(keyOf(mode, shown, stamp), () => write(mode, shown, stamp))
     }
 
-    const passport = router?.passport ?? caller.agent
+    const passport = token?.passport ?? caller.agent
     if (sources.extensionTools === undefined || isBlank(passport)) return finish([])
     const useAliases = sources.extensionAliases === true || request.extensionAliases === true
     return sources.extensionTools(caller, passport, useAliases).then(finish)

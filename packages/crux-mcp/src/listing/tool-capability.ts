@@ -16,14 +16,6 @@ export interface TokenStamp {
   readonly tier: string
 }
 
-/** Decides, by a caller's capability token, what that caller may see and call. */
-export interface CapabilityRouter {
-  readonly stamp: TokenStamp
-  /** Fingerprint of the passport that the token was issued to. */
-  readonly passport: string
-  authorises(capability: ToolCapability): boolean
-}
-
 /** Start of the names of tools that extensions bring. */
 export const EXTENSION_PREFIX = 'ext.'
 

@@ -8,7 +8,7 @@ import type { SurfaceMode } from '../listing/surface-mode.js'
 import type { McpServerOptions } from '../server-options.js'
 import { createToolCaller, type ToolHost } from '../tools/call-tool.js'
 import { readOnlyRefusal } from '../tools/error-map.js'
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from './codes.js'
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from './codes.js'
 import { handshake } from './handshake.js'
 import { errorResponse, type JsonRpcRequest, resultResponse } from './json-rpc.js'
 
@@ -41,6 +41,7 @@ export function createDispatch(
   const listTools = createToolLister({
     tools: host.tools,
     surface: host.toolSurface,
+    capabilities: host.capabilities,
     leaningOf: createLeaning(
       host.services,
       (caller) => host.observe.traces?.recentTools(passportOf(caller)) ?? [],
@@ -65,9 +66,14 @@ export function createDispatch(
         return resultResponse(id, 'null')
       case 'tools/list': {
         const listing = listTools(from)
-        return listing instanceof Promise
-          ? listing.then(({ text }) => resultResponse(id, text))
-          : resultResponse(id, listing.text)
+        if (!(listing instanceof Promise)) return resultResponse(id, listing.text)
+        return listing.then(
+          ({ text }) => resultResponse(id, text),
+          (error: unknown) => {
+            host.log.warn({ err: error }, 'a list of tools failed on this side')
+            return errorResponse(id, INTERNAL_ERROR, 'the list failed; the log says why')
+          },
+        )
       }
       case 'tools/call': {
         if (name === undefined) {

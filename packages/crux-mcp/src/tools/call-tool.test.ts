@@ -98,6 +98,7 @@ describe('tools/call', () => {
     const asked: string[] = []
     const gated = callWith({
       capabilities: {
+        tokenOf: () => undefined,
         deny: (tool) => {
           asked.push(`capabilities ${tool}`)
           return undefined
@@ -122,7 +123,10 @@ describe('tools/call', () => {
         throw new Error('asked after a denial')
       },
     }
-    const call = callWith({ capabilities: { deny: () => ({ message: 'denied', data }) }, revoked })
+    const call = callWith({
+      capabilities: { tokenOf: () => undefined, deny: () => ({ message: 'denied', data }) },
+      revoked,
+    })
     expect(await call('ping_me')).toEqual({ error: { code: -32030, message: 'denied', data } })
     expect(steps).toEqual([])
     expect(observe.accounts.usage('__anon__').calls).toBe(0)
@@ -238,6 +242,7 @@ describe('a tool call over the wire', () => {
   it('carries no data in the error of a tool, and a denial all of its (MCP-11.6-pipe-error, MCP-11.6-pipe-rcx)', async () => {
     const server = await open({
       capabilities: {
+        tokenOf: () => undefined,
         deny: (tool) =>
           tool === 'query'
             ? { message: 'the token does not cover query', data: { reason_code: 'TokenExpired' } }

@@ -1,9 +1,16 @@
 import type { Observability } from 'crux-observe'
 import { passportOf } from 'crux-session'
 import type { Caller } from 'crux-types'
+import { createExtensionCall } from '../extensions/extension-call.js'
+import { extensionOptions } from '../extensions/extension-tools.js'
 import { revokedAnswer } from '../gates/call-gates.js'
 import { requireSessionBudget } from '../gates/session-budget.js'
-import { CAPABILITY_DENIED, INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
+import {
+  CAPABILITY_DENIED,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+} from '../protocol/codes.js'
 import { isObject } from '../protocol/json-rpc.js'
 import { type Cursors, createCursors } from '../result/cursors.js'
 import { normaliseResult } from '../result/normalise-result.js'
@@ -46,6 +53,12 @@ export interface ToolCall {
   readonly sizeBytes: number
 }
 
+/** What is made once for all calls. */
+interface CallParts {
+  readonly cursors: Cursors
+  readonly callExtension: ReturnType<typeof createExtensionCall>
+}
+
 /**
  * Build the one path that every tool call takes.
  *
@@ -54,13 +67,16 @@ export interface ToolCall {
  */
 export function createToolCaller(host: ToolHost): (call: ToolCall) => Promise<CallOutcome> {
   const byName = new Map(host.tools.map((tool) => [tool.name, tool]))
-  const cursors = createCursors()
+  const parts = {
+    cursors: createCursors(),
+    callExtension: createExtensionCall(extensionOptions(host)),
+  }
   return async (call) => {
     const denial = host.capabilities?.deny(call.name, call.caller)
     if (denial !== undefined) return { error: { code: CAPABILITY_DENIED, ...denial } }
     const tool = byName.get(call.name)
     const started = performance.now()
-    const outcome = refuseRevoked(call, host) ?? (await execute(tool, call, host, cursors))
+    const outcome = refuseRevoked(call, host) ?? (await execute(tool, call, host, parts))
     observeCall({ tool, call, outcome, durationMs: performance.now() - started }, host)
     return outcome
   }
@@ -75,9 +91,9 @@ function execute(
   tool: Tool | undefined,
   call: ToolCall,
   host: ToolHost,
-  cursors: Cursors,
+  parts: CallParts,
 ): Promise<CallOutcome> {
-  const running = (): Promise<CallOutcome> => run(tool, call, host, cursors)
+  const running = (): Promise<CallOutcome> => run(tool, call, host, parts)
   const { spans } = host.observe
   if (spans === undefined) return running()
   const span = spans.start(tool?.name ?? UNKNOWN_TOOL, passportOf(call.caller))
@@ -91,10 +107,17 @@ async function run(
   tool: Tool | undefined,
   call: ToolCall,
   host: ToolHost,
-  cursors: Cursors,
+  { cursors, callExtension }: CallParts,
 ): Promise<CallOutcome> {
   if (tool === undefined) {
-    return { error: { code: METHOD_NOT_FOUND, message: `unknown tool: ${call.name}` } }
+    const unknown = { code: METHOD_NOT_FOUND, message: `unknown tool: ${call.name}` }
+    try {
+      return { error: (await callExtension(call.name, call.caller)) ?? unknown }
+    } catch (error) {
+      host.log.warn({ err: error }, 'extensions could not be read')
+      const message = 'extension dispatch failed: extensions could not be read; the log says why'
+      return { error: { code: INTERNAL_ERROR, message } }
+    }
   }
   const args = call.arguments ?? {}
   if (!isObject(args)) {
