@@ -257,6 +257,8 @@ const OTHER_TOOLS = [
   'kind_list',
   'kind_get',
   'artefact_put',
+  'get_agent_identity',
+  'cuecrux_session',
   'session_token_usage',
   'token_savings',
 ]
@@ -289,6 +291,7 @@ const OTHER_ROUTES = [
   'POST /v1/admin/companions/verify',
   'POST /v1/admin/companions/embed',
   'POST /v1/admin/segments/merge',
+  'POST /session',
   'GET /v1/openapi.json',
   'GET /healthz',
   'GET /readyz',
