@@ -1,10 +1,9 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { request } from 'undici'
+import { post, startDaemon, stop, toolCall } from './mcp-daemon.js'
 import type { LoadOrder, LoadReport } from './mcp-load.js'
 
 /** What the MCP bench is asked to do. */
@@ -61,7 +60,7 @@ export async function runMcpBench(
   const dir = await mkdtemp(join(tmpdir(), 'crux-bench-mcp-'))
   const children: ChildProcess[] = []
   try {
-    const url = await startDaemon(dir, children)
+    const { url } = await startDaemon(dir, {}, children)
     await storeFacts(url, signal)
     const client = startClient(children)
     const results: McpBenchResult[] = []
@@ -93,30 +92,6 @@ export async function runMcpBench(
     await Promise.all(children.map(stop))
     await rm(dir, { recursive: true, force: true })
   }
-}
-
-async function startDaemon(dir: string, children: ChildProcess[]): Promise<string> {
-  const program = fileURLToPath(new URL('../../bin/corecruxd.js', import.meta.url))
-  // Nothing of the operator's own settings: the bench measures the defaults.
-  const child = spawn(process.execPath, [program], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      CORECRUXD_DATA_DIR: join(dir, 'data'),
-      CORECRUXD_HTTP_PORT: '0',
-      CORECRUXD_MCP_PORT: '0',
-      XDG_CONFIG_HOME: dir,
-    },
-  })
-  children.push(child)
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-2_000)
-  })
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = / mcp=(\S+)/.exec(line)?.[1]
-    if (url !== undefined) return url
-  }
-  throw new Error(`the daemon did not start: ${said.trim() || 'build it first (npm run build)'}`)
 }
 
 async function storeFacts(url: string, signal: AbortSignal | undefined): Promise<void> {
@@ -176,39 +151,6 @@ function measure(
     })
     const order: LoadOrder = { url, body, durationMs, connections: CONNECTIONS }
     client.send(order)
-  })
-}
-
-async function post(url: string, body: string): Promise<string> {
-  const response = await request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  })
-  const text = await response.body.text()
-  if (response.statusCode !== 200 || text.includes('"error":{"code"')) {
-    throw new Error(`${url} answered ${response.statusCode} ${text.slice(0, 300)}`)
-  }
-  return text
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve())
-  })
-  child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
-  await gone
-  clearTimeout(timer)
-}
-
-function toolCall(name: string, args: object): string {
-  return JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name, arguments: args },
   })
 }
 

@@ -113,7 +113,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
       )
       .command(
         'mcp',
-        'Tool calls a second beside a server that only echoes; needs a build',
+        'Tool calls a second beside a server that only echoes, and what event streams cost; needs a build',
         (inner) => inner,
         async (argv) => {
           const { runMcpBench } = await import('../../bench/mcp.js')
@@ -123,6 +123,8 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
             onProgress: (done, of) => progress.update(done, of, 'measure'),
           }).finally(() => progress.end())
           for (const result of results) printResult(context, argv.json, { ...result })
+          const { runStreamsBench } = await import('../../bench/mcp-streams.js')
+          printResult(context, argv.json, { ...(await runStreamsBench(signal)) })
         },
       )
       .demandCommand(
