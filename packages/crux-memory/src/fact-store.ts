@@ -1,5 +1,6 @@
 import type { Caller } from 'crux-types'
 import type { CandidateFacts } from './candidates/candidate-facts.js'
+import type { NearDuplicates } from './candidates/near-duplicates.js'
 import type { Consolidations } from './consolidation/consolidation.js'
 import type { Fact, Freshness, HorizonClass } from './fact.js'
 import type { ForgettingStore } from './forgetting/forgetting-store.js'
@@ -238,6 +239,8 @@ export interface FactStore extends FactTransfer {
   readonly consolidations: Consolidations
   /** Facts that were proposed, for operators to review. */
   readonly candidates: CandidateFacts
+  /** Facts that say nearly what another one says; undefined unless asked for. */
+  readonly nearDuplicates: NearDuplicates | undefined
   readonly forgetting: ForgettingStore
   readonly legalHolds: LegalHoldStore
   /** Numbers for status and metrics. */

@@ -1,5 +1,11 @@
-export type { Candidate, CandidateSource, CandidateStatus } from './candidates/candidate.js'
+export {
+  type Candidate,
+  type CandidateSource,
+  type CandidateStatus,
+  candidateRecord,
+} from './candidates/candidate.js'
 export type { CandidateFacts, Promoter, Proposal } from './candidates/candidate-facts.js'
+export type { NearDuplicate, NearDuplicates } from './candidates/near-duplicates.js'
 export type { ConsolidationRefusal } from './consolidation/consolidate-facts.js'
 export type {
   ConsolidateInput,

@@ -12,6 +12,7 @@ import {
   uuidHex,
 } from 'crux-types'
 import { createCandidateFacts } from './candidates/candidate-facts.js'
+import { createNearDuplicates } from './candidates/near-duplicates.js'
 import { createConsolidations } from './consolidation/consolidation.js'
 import { horizonsOf } from './decay.js'
 import type { MemoryErrorCode } from './errors.js'
@@ -60,6 +61,8 @@ export interface FactStoreOptions {
   readonly countRecalls?: boolean
   /** Ranks bootstrap knowledge; null or absent: by words. */
   readonly embedder?: Embedder | null
+  /** Flag facts whose vectors have at least this cosine, 0..1; needs the embedder. */
+  readonly nearDuplicates?: { readonly threshold: number }
   /** Says what values cost against a token budget; default: four bytes a token. */
   readonly tokenCounter?: TokenCounter
   /** How values are forgotten. */
@@ -137,6 +140,20 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     failpoint: options.forgetting?.failpoint ?? (() => {}),
   })
 
+  const candidates = createCandidateFacts(context, writer)
+  if (options.nearDuplicates !== undefined && !embedder) {
+    onWarning('near-duplicates are not looked for: there is no embedder for facts')
+  }
+  const nearDuplicates =
+    options.nearDuplicates !== undefined && embedder
+      ? createNearDuplicates({ ...options.nearDuplicates, context, embedder, candidates })
+      : undefined
+  const storeAndNote: FactStore['store'] = async (caller, input) => {
+    const stored = await writer.store(caller, input)
+    nearDuplicates?.note(caller.tenant, stored.fact.fact_id)
+    return stored
+  }
+
   const importsUnderway: FactsUnderway = new Map()
 
   const snapshot = await journal.loadSnapshot(FACT_STREAM)
@@ -165,7 +182,9 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
   for (const table of projection.allTables()) context.indexInBackground(table, following.signal)
 
   return {
-    store: (caller, input) => writer.store(caller, input),
+    // Not async where nothing is noted: a promise less for each fact that is stored.
+    store:
+      nearDuplicates === undefined ? (caller, input) => writer.store(caller, input) : storeAndNote,
 
     async delete(caller, factId) {
       const isDone = await writer.change(caller, factId, {
@@ -243,7 +262,8 @@ export async function openFactStore(options: FactStoreOptions): Promise<FactStor
     panel: createMemoryPanel(context, writer),
     freshness: createFactFreshness(context, writer),
     consolidations: createConsolidations(context, writer),
-    candidates: createCandidateFacts(context, writer),
+    candidates,
+    nearDuplicates,
 
     forgetting,
     legalHolds: openLegalHolds({ projection, lane, clock, ids, requireOpen }),

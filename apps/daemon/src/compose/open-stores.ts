@@ -103,6 +103,9 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
         stableDays: config.decayStableDays,
       },
       countRecalls: config.memorySalience,
+      ...(config.semanticDedup && {
+        nearDuplicates: { threshold: config.semanticDedupThreshold },
+      }),
       embedder: embedders.facts,
       tokenCounter: options.tokenCounter,
       forgetting: {

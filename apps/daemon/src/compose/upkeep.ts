@@ -4,6 +4,7 @@ import type { Config } from '../config/load.js'
 import type { Log } from '../log.js'
 
 const HOUR_MS = 3_600_000
+const NEAR_DUPLICATES_MS = 15_000
 /** Time between looks at the clock. */
 const LOOK_EVERY_MS = 10_000
 
@@ -28,10 +29,21 @@ export function factUpkeep(
     Config,
     'ephemeralGc' | 'consolidationScheduler' | 'consolidationSchedulerIntervalSecs'
   >,
-  facts: Pick<FactStore, 'freshness' | 'consolidations'>,
+  facts: Pick<FactStore, 'freshness' | 'consolidations' | 'nearDuplicates'>,
   log: Pick<Log, 'info'>,
 ): readonly UpkeepJob[] {
   const jobs: UpkeepJob[] = []
+  const { nearDuplicates } = facts
+  if (nearDuplicates !== undefined) {
+    jobs.push({
+      name: 'look for near-duplicates',
+      everyMs: NEAR_DUPLICATES_MS,
+      async run() {
+        const found = await nearDuplicates.drain()
+        if (found.length > 0) log.info({ found: found.length }, 'facts are nearly the same')
+      },
+    })
+  }
   if (config.ephemeralGc) {
     jobs.push({
       name: 'removal of ephemeral records',

@@ -106,6 +106,8 @@ export const GROUPS: readonly {
       'featureReuseCheck',
       'featureAuditEnvelope',
       'memorySalience',
+      'semanticDedup',
+      'semanticDedupThreshold',
       'ephemeralGc',
       'consolidationScheduler',
       'consolidationSchedulerIntervalSecs',

@@ -129,6 +129,21 @@ export function integer(
   })
 }
 
+/** A decimal number from 0 to 1; other text refuses the start. */
+export function fraction(facts: VariableFacts & { fallback: number }): Variable<number> {
+  return variable({
+    ...facts,
+    schema: z
+      .string()
+      .trim()
+      .regex(/^\d{1,4}(?:\.\d{1,16})?$/)
+      .transform(Number)
+      .pipe(z.number().min(0).max(1)),
+    expected: 'a number from 0 to 1',
+    fallbackText: String(facts.fallback),
+  })
+}
+
 /** A whole number from 0; text that is none means the default, with a warning. */
 export function lenientInteger(facts: VariableFacts & { fallback: number }): Variable<number> {
   const { fallback } = facts

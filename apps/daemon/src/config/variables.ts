@@ -7,6 +7,7 @@ import {
   clampedInteger,
   flag,
   forgivingInteger,
+  fraction,
   integer,
   lenientChoice,
   lenientInteger,
@@ -573,6 +574,19 @@ export const VARIABLES = {
     min: 60,
     max: 86_400,
     meaning: 'Seconds between two such reviews.',
+  }),
+  semanticDedup: flag({
+    name: 'CORECRUXD_SEMANTIC_DEDUP',
+    yaml: 'facts.semantic_dedup',
+    fallback: false,
+    meaning:
+      'Flag stored facts that say nearly what another one says, for review under /v1/memory/candidates; needs an embedder in this process, merges nothing.',
+  }),
+  semanticDedupThreshold: fraction({
+    name: 'CORECRUXD_SEMANTIC_DEDUP_THRESHOLD',
+    yaml: 'facts.semantic_dedup_threshold',
+    fallback: 0.95,
+    meaning: 'How alike two facts are at least, as the cosine of their vectors.',
   }),
   featureAuditEnvelope: flag({
     name: 'CORECRUXD_FEATURE_AUDIT_ENVELOPE',

@@ -92,6 +92,8 @@ const BY_CODE: Readonly<
   CURSOR_INVALID: { slug: 'bad-request', code: 'CURSOR_INVALID' },
   IMPORT_CONFLICT: { slug: 'conflict', code: 'IMPORT_CONFLICT' },
   FACT_STORE_CLOSED: { slug: 'service-unavailable' },
+  CANDIDATE_NOT_FOUND: { slug: 'not-found' },
+  CANDIDATE_PROMOTED: { slug: 'conflict', code: 'CANDIDATE_PROMOTED' },
   FORGET_ENDED: { slug: 'conflict', code: 'FORGET_ENDED' },
   FORGET_WINDOW_OPEN: { slug: 'conflict', code: 'FORGET_WINDOW_OPEN' },
   FORGET_WINDOW_OVER: { slug: 'conflict', code: 'FORGET_WINDOW_OVER' },

@@ -41,7 +41,12 @@ export interface Candidate {
 
 /** The candidate as the value of its fact. */
 export function encodeCandidate(candidate: Candidate): string {
-  return JSON.stringify({
+  return JSON.stringify(candidateRecord(candidate))
+}
+
+/** The candidate with its members named as in its fact; absent ones are undefined. */
+export function candidateRecord(candidate: Candidate) {
+  return {
     schema: SCHEMA,
     candidate_id: candidate.candidateId,
     status: candidate.status,
@@ -57,7 +62,7 @@ export function encodeCandidate(candidate: Candidate): string {
     created_at: candidate.createdAt,
     promoted_fact_id: candidate.promotedFactId,
     reject_reason: candidate.rejectReason,
-  })
+  }
 }
 
 /** The candidate that a value holds; undefined when it holds none, since anybody may write such a fact. */

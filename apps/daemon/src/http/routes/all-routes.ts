@@ -3,6 +3,7 @@ import type { InflightGate } from '../ingress.js'
 import { openApiDocument } from '../openapi.js'
 import { defineRoute, type Route } from '../route.js'
 import { adminRoutes } from './admin.js'
+import { candidateRoutes } from './candidates.js'
 import { consolidationRoutes } from './consolidations.js'
 import { factAggregateRoutes } from './fact-aggregate.js'
 import { factRoutes } from './facts.js'
@@ -27,6 +28,7 @@ export function allRoutes(
     ...legalHoldRoutes(dependencies),
     ...memoryTransferRoutes(dependencies),
     ...consolidationRoutes(dependencies),
+    ...candidateRoutes(dependencies),
     ...ingestRoutes(dependencies),
     ...textSearchRoutes(dependencies),
     ...sessionPlanRoutes(dependencies),

@@ -63,7 +63,16 @@ const getQuery = z.object({
 })
 
 /** Facts: write, recall, read one, delete one. */
-export function factRoutes({ services }: Pick<HttpDependencies, 'services'>): readonly Route[] {
+export function factRoutes({
+  services,
+  log,
+}: Pick<HttpDependencies, 'services' | 'log'>): readonly Route[] {
+  // Not awaited: the answer is about the fact that was stored, not about others that are like it.
+  const lookForNearDuplicates = (): void => {
+    services.facts.nearDuplicates
+      ?.drain()
+      .catch((error: unknown) => log.warn({ err: error }, 'near-duplicates were not looked for'))
+  }
   return [
     defineRoute({
       method: 'PUT',
@@ -92,6 +101,7 @@ export function factRoutes({ services }: Pick<HttpDependencies, 'services'>): re
           ...(body.supersedes === undefined ? {} : { supersedes: body.supersedes }),
           ...(body.actor === undefined ? {} : { actor: body.actor }),
         })
+        lookForNearDuplicates()
         return { status: 201, json: warning === undefined ? fact : { ...fact, warning } }
       },
     }),
