@@ -273,6 +273,9 @@ const READ_ROUTES = [
   'GET /v1/local/documents',
   'POST /v1/query/text-search',
   'POST /v1/query/text-search/expand',
+  'GET /v1/memory/candidates',
+  'GET /v1/sessions/active',
+  'GET /v1/sessions/{sessionId}/plan',
   'GET /v1/admin/backup',
 ]
 const OTHER_ROUTES = [
@@ -285,13 +288,18 @@ const OTHER_ROUTES = [
   'POST /v1/facts/aggregate',
   'PUT /v1/facts',
   'DELETE /v1/facts/{factId}',
+  'POST /v1/memory/candidates/{candidateId}/promote',
+  'POST /v1/memory/candidates/{candidateId}/reject',
   'POST /v1/memory/import',
   'POST /v1/local/ingest',
   'POST /v1/admin/companions/rebuild',
   'POST /v1/admin/companions/verify',
   'POST /v1/admin/companions/embed',
   'POST /v1/admin/segments/merge',
+  // A plan is of the daemon, the schemas are its own; the verdict says whether a hash is that of a plan.
   'POST /session',
+  'POST /invocation/verify',
+  'GET /v1/session/schemas/{name}',
   'GET /v1/openapi.json',
   'GET /healthz',
   'GET /readyz',

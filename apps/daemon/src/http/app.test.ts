@@ -652,6 +652,13 @@ describe('authentication', () => {
       status: 403,
       json: { code: 'TENANT_FORBIDDEN', tenantId: 'other' },
     })
+    // Plans of sessions hold what anybody said, of whatever tenant.
+    for (const path of ['/v1/sessions/active', `/v1/sessions/${'0'.repeat(32)}/plan`]) {
+      expect(await call('GET', path, undefined, acme)).toMatchObject({
+        status: 403,
+        json: { code: 'TENANT_FORBIDDEN' },
+      })
+    }
     // Facts of the token's own tenant are what it reads.
     const home = { ...agentCaller('x', { tenant: 'acme', tenants: [] }), identity: null }
     await dependencies.services.facts.store(home, { ...FACT, value: 'of acme' })

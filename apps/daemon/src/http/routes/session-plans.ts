@@ -137,7 +137,10 @@ export function sessionPlanRoutes({
       summary: 'Sessions whose plans hold now, newest first.',
       access: ['query:read', 'admin:read'],
       replies: { 200: { description: 'Sessions.', schema: activeSchema } },
-      run: () => ({ status: 200, json: { sessions: services.plans.active().map(toRow) } }),
+      run(_, context) {
+        requireWholeInstallation(context)
+        return { status: 200, json: { sessions: services.plans.active().map(toRow) } }
+      },
     }),
     defineRoute({
       method: 'GET',
@@ -145,7 +148,8 @@ export function sessionPlanRoutes({
       summary: 'The plan of a session; of the newest 4,096, also after they ended.',
       access: ['query:read', 'admin:read'],
       replies: { 200: { description: 'The plan.', schema: sessionPlanJsonSchema } },
-      run({ params }) {
+      run({ params }, context) {
+        requireWholeInstallation(context)
         const sessionId = params.sessionId ?? ''
         const plan = services.plans.find(sessionId)
         if (plan === undefined) {
@@ -165,6 +169,16 @@ export function sessionPlanRoutes({
       throw sessionProblem('segment_seal_failed', 'the plan could not be made durable; try again')
     }
   }
+}
+
+// A plan holds the intent that somebody stated, and names no tenant.
+function requireWholeInstallation({ principal }: Pick<RequestContext, 'principal'>): void {
+  if (principal.tenants === '*') return
+  throw new ProblemError(
+    'forbidden',
+    'plans belong to the whole installation; ask with a token that is bound to no tenant',
+    { extensions: { code: 'TENANT_FORBIDDEN' } },
+  )
 }
 
 async function readAll({ bodyStream }: RequestContext): Promise<Buffer> {
