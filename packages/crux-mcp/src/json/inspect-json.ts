@@ -19,20 +19,23 @@ export interface JsonFaults {
  */
 export function inspectJson(root: unknown, readStrings: boolean, maxDepth: number): JsonFaults {
   const lone = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
-  let hasLoneSurrogate = false
-  let level: unknown[] = [root]
+  let hasLoneSurrogate = readStrings && typeof root === 'string' && lone.test(root)
+  let level: object[] = typeof root === 'object' && root !== null ? [root] : []
   let depth = 0
-  while (level.length > 0 && depth <= maxDepth) {
-    const next: unknown[] = []
-    for (const value of level) {
-      if (typeof value === 'string') {
-        if (readStrings && lone.test(value)) hasLoneSurrogate = true
-      } else if (Array.isArray(value)) {
-        for (const item of value) if (typeof item !== 'number') next.push(item)
-      } else if (typeof value === 'object' && value !== null) {
-        for (const [key, member] of Object.entries(value)) {
-          if (readStrings && lone.test(key)) hasLoneSurrogate = true
-          if (typeof member === 'object' || typeof member === 'string') next.push(member)
+  while (level.length > 0 && depth < maxDepth) {
+    const next: object[] = []
+    for (const container of level) {
+      if (
+        readStrings &&
+        !Array.isArray(container) &&
+        Object.keys(container).some((key) => lone.test(key))
+      ) {
+        hasLoneSurrogate = true
+      }
+      for (const member of Array.isArray(container) ? container : Object.values(container)) {
+        if (typeof member === 'object' && member !== null) next.push(member)
+        else if (readStrings && typeof member === 'string' && lone.test(member)) {
+          hasLoneSurrogate = true
         }
       }
     }

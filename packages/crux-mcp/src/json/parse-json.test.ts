@@ -63,6 +63,17 @@ describe('parseJsonBytes', () => {
     ).rejects.toMatchObject({ code: 'JSON_INVALID', message: 'the body is not valid UTF-8' })
   })
 
+  it('takes 512 levels and no more, whatever stands in the last, on both paths', async () => {
+    for (const pad of ['', ' '.repeat(WORKER_PARSE_BYTES)]) {
+      for (const inner of ['', '1', '"text"', 'null']) {
+        const nested = (levels: number) =>
+          parseJsonBytes(bytesOf('['.repeat(levels) + inner + ']'.repeat(levels) + pad))
+        expect(await nested(512)).toBeInstanceOf(Array)
+        await expect(nested(513)).rejects.toMatchObject({ code: 'JSON_INVALID' })
+      }
+    }
+  })
+
   it('finds lone surrogates and too deep nesting on both paths', async () => {
     for (const pad of ['', ' '.repeat(WORKER_PARSE_BYTES + 1)]) {
       expect(await parseJson(bytesOf(`{"a":["\\ud800"]}${pad}`))).toMatchObject({

@@ -18,7 +18,7 @@ const MIB = 1024 * 1024
 // Caches fill and code is compiled while this share is sent; memory is compared from then on.
 const WARM_UP = 0.3
 // For what the messages stored, which stays, and for rings that keep the last calls.
-const MAX_GROWTH_BYTES = 48 * MIB
+const MAX_GROWTH_BYTES = 16 * MIB
 
 const gateBody = z.looseObject({ error: z.string() })
 const toolsList = z.object({ result: z.object({ tools: z.array(listedTool) }) })
