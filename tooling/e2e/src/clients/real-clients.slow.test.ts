@@ -9,6 +9,8 @@ import { MODERN, sdkV2Kinds } from './sdk-v2.js'
 
 const TOKEN = 'a-token-of-at-least-thirty-two-characters'
 const AGENT = 'anna'
+// The newest revision that is agreed on by a handshake.
+const NEGOTIATED = '2025-11-25'
 
 interface Profile {
   readonly name: string
@@ -34,6 +36,19 @@ const PROFILES: readonly Profile[] = [
       ...withRevision(GATEWAY_KINDS),
     ],
     refused: [...sdkV2Kinds('pinned'), inspectorKind('modern', 'HTTP')],
+  },
+  {
+    name: 'full',
+    settings: { CORECRUXD_MCP_PROFILE: 'full' },
+    served: [
+      ...withRevision(SDK_V1_KINDS),
+      ...withRevision(sdkV2Kinds('default'), NEGOTIATED),
+      ...withRevision(sdkV2Kinds('auto'), MODERN),
+      ...withRevision(sdkV2Kinds('pinned'), MODERN),
+      ...withRevision([inspectorKind('modern', 'HTTP'), inspectorKind('legacy', 'stdio')]),
+      ...withRevision(GATEWAY_KINDS),
+    ],
+    refused: [],
   },
 ]
 
