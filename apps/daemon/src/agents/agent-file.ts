@@ -72,10 +72,16 @@ export async function readAgentFile(dataDir: string): Promise<readonly AgentReco
   try {
     text = await readFile(path, 'utf8')
   } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return []
+    if (isAbsent(cause)) return []
     throw invalid(path, messageOf(cause), cause)
   }
   return parseAgentFile(text, path)
+}
+
+/** Whether there is no file, or not even a directory that could hold one: what opens the stores says so. */
+export function isAbsent(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 /**

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../testing/start-test-daemon.js'
 import { agentFilePath, agentRecord, changeAgentFile, createToken } from './agent-file.js'
@@ -53,6 +54,13 @@ describe('openAgentRegistry', () => {
     await first.add('claude')
     const { names } = await open({ agentTokens: `ci:${'x'.repeat(32)}` }, first.dir)
     expect(names()).toEqual(['ci', 'claude'])
+  })
+
+  it('leaves it to the stores to refuse a data directory that is a file', async () => {
+    const path = join(await temporaryFolder(), 'a-file')
+    await writeFile(path, 'not a directory')
+    const { names } = await open({}, path)
+    expect(names()).toEqual([])
   })
 
   it('refuses a start at which both name an agent, and says how to go on', async () => {

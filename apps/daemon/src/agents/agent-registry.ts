@@ -10,7 +10,7 @@ import { agentCaller, CruxError, messageOf } from 'crux-types'
 import type { Config } from '../config/load.js'
 import type { DaemonErrorCode } from '../errors.js'
 import type { Log } from '../log.js'
-import { type AgentRecord, agentFilePath, readAgentFile } from './agent-file.js'
+import { type AgentRecord, agentFilePath, isAbsent, readAgentFile } from './agent-file.js'
 
 /** Who may call MCP now: agents of the configuration, and those that the command line added. */
 export interface AgentRegistry {
@@ -120,13 +120,12 @@ function clashSentence(name: string, path: string): string {
   return `the agent ${name} has one token in CRUX_AGENT_TOKENS or CRUX_AGENT_TOKEN and another in ${path}; take it out of the variable, or run \`corecruxctl agents revoke ${name}\``
 }
 
-/** Tells versions of a file apart; `none` when there is no file. */
+/** Tells versions of a file apart, also of one that cannot be looked at; `none` when there is no file. */
 async function signatureOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true })
     return `${ino}:${size}:${mtimeNs}`
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 'none'
-    throw error
+    return isAbsent(error) ? 'none' : `not readable: ${systemCode(error)}`
   }
 }
