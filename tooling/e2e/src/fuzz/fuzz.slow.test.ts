@@ -10,7 +10,8 @@ import { bodies, listedTool } from './messages.js'
 import { judgeRaw, rawBytes } from './raw-bytes.js'
 
 const COUNT = Number(process.env.CRUX_E2E_FUZZ ?? 100_000)
-const SEED = Number(process.env.CRUX_E2E_SEED ?? Date.now() % 1_000_000)
+// The same messages each time, so that it is the change at hand that fails; others by another seed.
+const SEED = Number(process.env.CRUX_E2E_SEED ?? 193_691)
 // Sent at once.
 const BATCH = 250
 const TOKENS = ['anna-'.padEnd(40, '0'), 'ben-'.padEnd(40, '0')] as const
