@@ -181,6 +181,16 @@ export interface BootstrapAnswer {
   readonly leftOut: number
 }
 
+/** What of the live facts is looked through. */
+export interface ViewFilter {
+  readonly entity?: string
+  readonly key?: string
+  readonly topK?: number
+  readonly tokenBudget?: number
+  /** Go on after this mark; what was stored since its first page is left out. */
+  readonly after?: PageMark
+}
+
 /**
  * Versioned facts over a journal. Every method takes the caller, and tenancy and visibility are
  * decided here and nowhere else.
@@ -213,17 +223,7 @@ export interface FactStore extends FactTransfer {
   /** Names of visible entities with a live fact, sorted. */
   entities(caller: Caller): Promise<readonly string[]>
   /** Newest first, without reserved prefixes. */
-  view(
-    caller: Caller,
-    filter: {
-      entity?: string
-      key?: string
-      topK?: number
-      tokenBudget?: number
-      /** Go on after this mark; what was stored since its first page is left out. */
-      after?: PageMark
-    },
-  ): Promise<FactView>
+  view(caller: Caller, filter: ViewFilter): Promise<FactView>
   /** Bootstrap knowledge of the caller's tenant, whatever its private flag. */
   bootstrap(caller: Caller, query: BootstrapQuery): Promise<BootstrapAnswer>
   /**

@@ -44,6 +44,7 @@ export type {
   RankedFact,
   StoreFactInput,
   StoreFactResult,
+  ViewFilter,
 } from './fact-store.js'
 export { shortFloat32 } from './facts/float32.js'
 export { ARTEFACT_COPIES, artefactCopies } from './forgetting/artefact-copies.js'

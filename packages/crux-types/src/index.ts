@@ -18,6 +18,7 @@ export {
 } from './clock.js'
 export { CruxError, hasCode, messageOf, type TypesErrorCode } from './errors.js'
 export { type IdSource, uuidHex } from './ids.js'
+export { isObject } from './json.js'
 export {
   createPauser,
   noPause,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CruxError, messageOf } from 'crux-types'
+import { CruxError, isObject, messageOf } from 'crux-types'
 import type { DaemonErrorCode } from '../errors.js'
 import { type ClientDefinition, SERVER_NAME } from './client-definitions.js'
 import { type Connection, type Entry, withUserValues } from './connection.js'
@@ -137,10 +137,6 @@ function setAt(root: unknown, keys: readonly string[], entry: Entry): unknown {
 
 function without(entry: Entry, names: readonly string[]): Entry {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)))
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(file: string, why: string, cause?: unknown): CruxError<DaemonErrorCode> {

@@ -5,8 +5,8 @@ import {
   inputRequired,
   inputResponse,
 } from '@modelcontextprotocol/server'
+import { isObject } from 'crux-types'
 import { z } from 'zod'
-import { isObject } from '../protocol/json-rpc.js'
 import { hasForms } from './client-capabilities.js'
 import type { FullCall } from './full-request.js'
 

@@ -7,11 +7,12 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import type { Caller } from 'crux-types'
+import { isObject } from 'crux-types'
 import { sendJson } from '../http/answer-batch.js'
 import { DEFAULT_STREAM_LIMITS, type EventStreams, ownerKey } from '../http/event-streams.js'
 import { INVALID_REQUEST, SERVER_NAME } from '../protocol/codes.js'
 import type { Dispatch } from '../protocol/dispatch.js'
-import { errorResponse, isObject, resultResponse } from '../protocol/json-rpc.js'
+import { errorResponse, resultResponse } from '../protocol/json-rpc.js'
 import type { McpServerOptions } from '../server-options.js'
 import type { Tool } from '../tools/define-tool.js'
 import { AnswerStream } from './answer-stream.js'

@@ -1,7 +1,7 @@
 import { type CallToolResult, ProtocolError, type Tool } from '@modelcontextprotocol/server'
+import { isObject } from 'crux-types'
 import { z } from 'zod'
 import type { Dispatch } from '../protocol/dispatch.js'
-import { isObject } from '../protocol/json-rpc.js'
 import type { Tool as RegistryTool } from '../tools/define-tool.js'
 import { annotationsOf } from './annotations.js'
 import type { RequestSource } from './full-request.js'

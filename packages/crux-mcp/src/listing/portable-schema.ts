@@ -1,3 +1,4 @@
+import { isObject } from 'crux-types'
 /** Longest name of a built-in tool: with the prefixes that clients put before it, it stays within their limits. */
 export const MAX_TOOL_NAME_CHARS = 40
 
@@ -26,7 +27,7 @@ export function portabilityProblems(schema: Readonly<Record<string, unknown>>): 
 
 function inspect(schema: unknown, path: string, depth: number, problems: string[]): void {
   const at = path === '' ? 'the root' : path
-  if (!isPlainObject(schema)) {
+  if (!isObject(schema)) {
     problems.push(`${at} is no schema object`)
     return
   }
@@ -39,7 +40,7 @@ function inspect(schema: unknown, path: string, depth: number, problems: string[
   }
   if (Array.isArray(schema.type)) problems.push(`${at} has a list of types; name one`)
   const { properties = {}, items } = schema
-  if (isPlainObject(properties)) {
+  if (isObject(properties)) {
     for (const [name, property] of Object.entries(properties)) {
       if (!ARGUMENT_NAME.test(name)) {
         problems.push(`${at} has an argument ${JSON.stringify(name)}; use A-Z a-z 0-9 and _`)
@@ -55,8 +56,4 @@ function inspect(schema: unknown, path: string, depth: number, problems: string[
     if (!Array.isArray(branches)) continue
     for (const branch of branches) inspect(branch, `${at}.${union}`, depth + 1, problems)
   }
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonRpcRequest } from './json-rpc.js'
+import { isObject } from 'crux-types'
+import type { JsonRpcRequest } from './json-rpc.js'
 
 /** True for the call after which a caller's list of tools may be another one. */
 export function declaresIntent({ method, params }: Omit<JsonRpcRequest, 'id'>): boolean {

@@ -1,3 +1,4 @@
+import { isObject } from 'crux-types'
 /** One JSON-RPC 2.0 request. */
 export interface JsonRpcRequest {
   /** As sent; null makes it a notification. */
@@ -31,9 +32,4 @@ export function resultResponse(id: unknown, result: string): string {
 /** An error response; `data` is left out when undefined. */
 export function errorResponse(id: unknown, code: number, message: string, data?: unknown): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify({ code, message, data })}}`
-}
-
-/** True for JSON objects: neither null nor an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Caller } from 'crux-types'
-import { isObject } from '../protocol/json-rpc.js'
+import { isObject } from 'crux-types'
 import { invalidArguments } from '../tools/parse-arguments.js'
 
 /** What a cursor belongs to: it goes on for the same caller with the same arguments only. */

@@ -1,4 +1,4 @@
-import { isObject } from '../protocol/json-rpc.js'
+import { isObject } from 'crux-types'
 import { JsonText } from './json-text.js'
 import type { ToolResult } from './tool-result.js'
 

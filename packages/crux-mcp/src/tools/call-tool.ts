@@ -1,6 +1,7 @@
 import type { Observability } from 'crux-observe'
 import { passportOf } from 'crux-session'
 import type { Caller } from 'crux-types'
+import { isObject } from 'crux-types'
 import { createExtensionCall } from '../extensions/extension-call.js'
 import { extensionOptions } from '../extensions/extension-tools.js'
 import { revokedAnswer } from '../gates/call-gates.js'
@@ -11,7 +12,6 @@ import {
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
 } from '../protocol/codes.js'
-import { isObject } from '../protocol/json-rpc.js'
 import { type Cursors, createCursors } from '../result/cursors.js'
 import { normaliseResult } from '../result/normalise-result.js'
 import { writeResult } from '../result/tool-result.js'

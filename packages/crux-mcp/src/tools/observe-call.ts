@@ -1,7 +1,6 @@
 import { passportOf } from 'crux-session'
-import { dispatchTokens } from 'crux-types'
+import { dispatchTokens, isObject } from 'crux-types'
 import { METHOD_NOT_FOUND } from '../protocol/codes.js'
-import { isObject } from '../protocol/json-rpc.js'
 import type { CallOutcome, ToolCall, ToolHost } from './call-tool.js'
 import type { Tool } from './define-tool.js'
 

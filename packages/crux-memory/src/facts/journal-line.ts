@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { JournalRecord } from 'crux-storage'
-import { DEFAULT_TENANT } from 'crux-types'
+import { DEFAULT_TENANT, isObject } from 'crux-types'
 import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
 import { decodeForgetLine, FORGET_OPS, type ForgetLine } from '../forgetting/forget-lines.js'
@@ -242,10 +242,6 @@ export function decodeFact(value: unknown): Fact | string {
 
 function bounds(from: unknown, to: unknown): { valid_from?: string; valid_to?: string } {
   return { ...(isTime(from) && { valid_from: from }), ...(isTime(to) && { valid_to: to }) }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): value is string {

@@ -1,4 +1,5 @@
 import type { JournalRecord, RecordEdit } from 'crux-storage'
+import { isObject } from 'crux-types'
 import type { FactProjection } from '../facts/fact-projection.js'
 import { withoutWords } from './forget-ledger.js'
 
@@ -72,10 +73,6 @@ function blankLine(
     }
   }
   return isChanged
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function startsWith(line: Buffer, start: Buffer): boolean {

@@ -1,5 +1,5 @@
 import { type Caller, createPauser } from 'crux-types'
-import type { FactView, HistoryPage, PageMark, RankedFact } from '../fact-store.js'
+import type { FactView, HistoryPage, RankedFact, ViewFilter } from '../fact-store.js'
 import { NONE } from '../facts/fact-table.js'
 import { entitiesNamed, findCandidates } from './candidates.js'
 import type { RecallContext } from './recall-context.js'
@@ -16,13 +16,7 @@ const DEFAULT_VIEW_ROWS = 20
 export async function viewFacts(
   context: RecallContext,
   caller: Caller,
-  filter: {
-    entity?: string
-    key?: string
-    topK?: number
-    tokenBudget?: number
-    after?: PageMark
-  },
+  filter: ViewFilter,
 ): Promise<FactView> {
   assertCount('top_k', filter.topK)
   assertCount('token_budget', filter.tokenBudget)

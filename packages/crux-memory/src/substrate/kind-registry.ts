@@ -1,4 +1,4 @@
-import { CruxError } from 'crux-types'
+import { CruxError, isObject } from 'crux-types'
 import type { SubstrateErrorCode } from './errors.js'
 
 /** A kind of entity that is described. */
@@ -118,8 +118,4 @@ function hasType(value: unknown, type: string): boolean {
     default:
       return true
   }
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DEFAULT_TENANT, isTenant } from 'crux-types'
+import { DEFAULT_TENANT, isObject, isTenant } from 'crux-types'
 
 /** One version of a record: what an upsert or a delete left behind. */
 export interface Revision {
@@ -135,10 +135,6 @@ function partsOf(form: RecordForm, value: Record<string, unknown>): string[] | s
     parts.push(part)
   }
   return parts
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isVersion(value: unknown): value is number {

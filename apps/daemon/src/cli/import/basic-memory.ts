@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
-import { messageOf } from 'crux-types'
+import { isObject, messageOf } from 'crux-types'
 import { parse } from 'yaml'
 import { MAX_FILE_BYTES } from '../read-document.js'
-import { isObject } from './json-lines.js'
 import { itemOf, type SourceFile, type SourceItem, shortDigest, toRfc3339 } from './source-item.js'
 
 const FORMAT = 'basic-memory'

@@ -1,4 +1,4 @@
-import { messageOf } from 'crux-types'
+import { isObject, messageOf } from 'crux-types'
 import { MAX_LINE_BYTES, numberedLines } from '../../transfer/numbered-lines.js'
 import type { SourceFile } from './source-item.js'
 
@@ -29,9 +29,4 @@ export async function* jsonLines(file: SourceFile): AsyncGenerator<JsonLine> {
     if (isObject(value)) yield { where, text, value }
     else yield { where, reason: 'it is no JSON object' }
   }
-}
-
-/** Whether a value read from JSON or YAML has members. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
-import { messageOf } from 'crux-types'
+import { isObject, messageOf } from 'crux-types'
 import { z } from 'zod'
-import { isObject, jsonLines } from './json-lines.js'
+import { jsonLines } from './json-lines.js'
 import { itemOf, type SourceFile, type SourceItem, toRfc3339 } from './source-item.js'
 
 const FORMAT = 'mem0'

@@ -7,7 +7,7 @@ import {
   inputRequired,
   inputResponse,
 } from '@modelcontextprotocol/server'
-import { isObject } from '../../protocol/json-rpc.js'
+import { isObject } from 'crux-types'
 import { hasForms } from '../client-capabilities.js'
 import type { FullCall } from '../full-request.js'
 import type { OfferedTool } from '../offering.js'

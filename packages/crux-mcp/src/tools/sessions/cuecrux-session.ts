@@ -1,6 +1,6 @@
 import { passportOf, planToJson } from 'crux-session'
+import { isObject } from 'crux-types'
 import { z } from 'zod'
-import { isObject } from '../../protocol/json-rpc.js'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'
 import { defineTool } from '../define-tool.js'

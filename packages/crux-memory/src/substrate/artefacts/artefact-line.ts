@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, isTenant, parseTime } from 'crux-types'
+import { DEFAULT_TENANT, isObject, isTenant, parseTime } from 'crux-types'
 import type { Artefact } from './artefact-store.js'
 
 /** Journal stream of artefacts. */
@@ -126,8 +126,4 @@ function bufferOf(bytes: Uint8Array): Buffer {
 
 function isTime(value: unknown): value is string {
   return typeof value === 'string' && parseTime(value) !== undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
