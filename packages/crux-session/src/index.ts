@@ -4,7 +4,6 @@ export {
   INTENT_TTL_SECONDS,
   type IntentStore,
   MAX_INTENTS,
-  passportOf,
 } from './intents/intent-store.js'
 export { INTENTS, type Intent, intentBias, isIntent } from './intents/intent-table.js'
 export {
@@ -53,5 +52,4 @@ export {
   planToCbor,
   planToJson,
 } from './plan/session-plan.js'
-export { MAX_SESSION_ID_BYTES } from './session-id.js'
 export type { Session, SessionStore } from './session-store.js'

@@ -9,10 +9,12 @@ import {
   hasCode,
   parseTime,
   requireWriter,
+  storedSessionId,
   toStoredTime,
+  visibleSessionId,
 } from 'crux-types'
 import type { SessionErrorCode } from './errors.js'
-import { sessionKey, storedSessionId, visibleSessionId } from './session-id.js'
+import { sessionKey } from './session-key.js'
 import {
   decodeSessionLine,
   encodeSessionLine,

@@ -3,8 +3,10 @@ import {
   ANONYMOUS,
   agentCaller,
   canReadTenant,
+  passportOf,
   requireReadableTenant,
   requireWriter,
+  SYSTEM,
 } from './caller.js'
 import { CruxError, hasCode } from './errors.js'
 
@@ -50,6 +52,16 @@ describe('requireWriter', () => {
     expect(() => requireWriter(ANONYMOUS)).not.toThrow()
     const refused = (): void => requireWriter({ ...ANONYMOUS, readOnly: true })
     expect(refused).toThrow(expect.objectContaining({ code: 'READ_ONLY_CALLER' }))
+  })
+})
+
+describe('passportOf', () => {
+  it('is the passport, else the name, else the slot of the nameless (MCP-11.8-anon-intent-slot)', () => {
+    expect(passportOf(agentCaller('anna'))).toBe('anna')
+    expect(passportOf({ ...agentCaller('anna'), identity: 'claude-work' })).toBe('claude-work')
+    expect(passportOf({ ...agentCaller('anna'), identity: null })).toBe('anna')
+    expect(passportOf(ANONYMOUS)).toBe('__anon__')
+    expect(passportOf(SYSTEM)).toBe('__anon__')
   })
 })
 

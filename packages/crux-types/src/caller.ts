@@ -54,6 +54,14 @@ export function agentCaller(
   return { ...ANONYMOUS, ...binding, kind: 'agent', agent, identity: agent }
 }
 
+/** The passport that all callers without a name share. */
+const ANONYMOUS_PASSPORT = '__anon__'
+
+/** By whom a caller's calls are counted: its passport if it is mapped to one, else its name, else everybody nameless. */
+export function passportOf(caller: Caller): string {
+  return caller.identity ?? caller.agent ?? ANONYMOUS_PASSPORT
+}
+
 /** True when the caller may read that tenant. */
 export function canReadTenant(caller: Caller, tenant: string): boolean {
   return caller.tenant === tenant || caller.tenants === '*' || caller.tenants.includes(tenant)

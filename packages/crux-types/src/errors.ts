@@ -38,10 +38,17 @@ export function messageOf(thrown: unknown): string {
  * - `TENANT_INVALID`: a tenant name is empty, too long, a wildcard, or holds a forbidden character; `data.tenant`.
  * - `TENANT_FORBIDDEN`: the caller may not read that tenant; `data.tenant`.
  * - `READ_ONLY_CALLER`: a write was asked for by a caller that may only read.
+ * - `SESSION_ID_INVALID`: a session id is empty, over 256 UTF-8 bytes, or holds a control character; `data.reason`.
+ * - `SESSION_ID_RESERVED`: a session id starts with a prefix that the daemon keeps for itself; `data.prefix`.
+ * - `SESSION_OWNER_INVALID`: the agent's name cannot own sessions, because names with `::` inside or
+ *   `:` at the end would share ids with another agent; `data.agent`.
  * - `TEXT_INVALID`: text holds an unpaired surrogate or a forbidden control character, or is too long; `data.field`.
  */
 export type TypesErrorCode =
   | 'TENANT_INVALID'
   | 'TENANT_FORBIDDEN'
   | 'READ_ONLY_CALLER'
+  | 'SESSION_ID_INVALID'
+  | 'SESSION_ID_RESERVED'
+  | 'SESSION_OWNER_INVALID'
   | 'TEXT_INVALID'

@@ -4,6 +4,7 @@ export {
   type Caller,
   canReadTenant,
   DEFAULT_TENANT,
+  passportOf,
   requireReadableTenant,
   requireWriter,
   SYSTEM,
@@ -19,6 +20,12 @@ export {
 export { CruxError, hasCode, messageOf, type TypesErrorCode } from './errors.js'
 export { type IdSource, uuidHex } from './ids.js'
 export { isObject } from './json.js'
+export {
+  AGENT_SESSION_PREFIX,
+  MAX_SESSION_ID_BYTES,
+  storedSessionId,
+  visibleSessionId,
+} from './session-id.js'
 export {
   createPauser,
   noPause,

@@ -1,6 +1,5 @@
 import type { Observability } from 'crux-observe'
-import { passportOf } from 'crux-session'
-import { type Caller, CruxError } from 'crux-types'
+import { type Caller, CruxError, passportOf } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import type { ToolFacts } from '../tools/define-tool.js'
 

@@ -1,5 +1,5 @@
-import { type IntentStore, intentBias, passportOf } from 'crux-session'
-import type { Caller } from 'crux-types'
+import { type IntentStore, intentBias } from 'crux-session'
+import { type Caller, passportOf } from 'crux-types'
 import type { Leaning } from './shape-surface.js'
 
 /**

@@ -1,5 +1,4 @@
-import { passportOf } from 'crux-session'
-import type { Caller } from 'crux-types'
+import { type Caller, passportOf } from 'crux-types'
 import { createExtensionTools, extensionOptions } from '../extensions/extension-tools.js'
 import { refusedToReaders } from '../gates/read-only.js'
 import { createLeaning } from '../listing/leaning.js'

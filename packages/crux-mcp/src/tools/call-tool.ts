@@ -1,7 +1,5 @@
 import type { Observability } from 'crux-observe'
-import { passportOf } from 'crux-session'
-import type { Caller } from 'crux-types'
-import { isObject } from 'crux-types'
+import { type Caller, isObject, passportOf } from 'crux-types'
 import { createExtensionCall } from '../extensions/extension-call.js'
 import { extensionOptions } from '../extensions/extension-tools.js'
 import { revokedAnswer } from '../gates/call-gates.js'

@@ -1,5 +1,4 @@
-import { passportOf } from 'crux-session'
-import { dispatchTokens, isObject } from 'crux-types'
+import { dispatchTokens, isObject, passportOf } from 'crux-types'
 import { METHOD_NOT_FOUND } from '../protocol/codes.js'
 import type { CallOutcome, ToolCall, ToolHost } from './call-tool.js'
 import type { Tool } from './define-tool.js'

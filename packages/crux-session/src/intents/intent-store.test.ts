@@ -1,4 +1,4 @@
-import { ANONYMOUS, agentCaller, ManualClock, SYSTEM } from 'crux-types'
+import { ManualClock } from 'crux-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -6,7 +6,6 @@ import {
   INTENT_TTL_SECONDS,
   MAX_INTENT_BYTES,
   MAX_INTENTS,
-  passportOf,
 } from './intent-store.js'
 
 function create() {
@@ -100,15 +99,5 @@ describe('createIntentStore', () => {
         }
       }),
     )
-  })
-})
-
-describe('passportOf', () => {
-  it('is the passport, else the name, else the slot of the nameless (MCP-11.8-anon-intent-slot)', () => {
-    expect(passportOf(agentCaller('anna'))).toBe('anna')
-    expect(passportOf({ ...agentCaller('anna'), identity: 'claude-work' })).toBe('claude-work')
-    expect(passportOf({ ...agentCaller('anna'), identity: null })).toBe('anna')
-    expect(passportOf(ANONYMOUS)).toBe('__anon__')
-    expect(passportOf(SYSTEM)).toBe('__anon__')
   })
 })

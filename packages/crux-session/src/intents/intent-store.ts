@@ -1,4 +1,4 @@
-import { type Caller, type Clock, cutUtf8 } from 'crux-types'
+import { type Clock, cutUtf8 } from 'crux-types'
 
 /** How long a declared intent holds. */
 export const INTENT_TTL_SECONDS = 3600
@@ -6,9 +6,6 @@ export const INTENT_TTL_SECONDS = 3600
 export const MAX_INTENTS = 10_000
 /** What is kept of a declared intent, in bytes: more than the longest of the five has. */
 export const MAX_INTENT_BYTES = 256
-
-/** The slot that all callers without a name share. */
-const ANONYMOUS_PASSPORT = '__anon__'
 
 /**
  * What callers last said they are here for. Held in memory only: an intent shapes lists of tools for
@@ -21,11 +18,6 @@ export interface IntentStore {
   set(passport: string, intent: string): void
   /** Intents held, expired ones that nobody read included. */
   readonly size: number
-}
-
-/** Whose intent a caller's is: its passport if it is mapped to one, else its name, else everybody nameless. */
-export function passportOf(caller: Caller): string {
-  return caller.identity ?? caller.agent ?? ANONYMOUS_PASSPORT
 }
 
 /** An empty store; a process has one. */

@@ -1,5 +1,5 @@
 import { proposeGuardrails } from 'crux-observe'
-import { passportOf } from 'crux-session'
+import { passportOf } from 'crux-types'
 import { z } from 'zod'
 import { answer } from '../../result/tool-result.js'
 import { defineTool } from '../define-tool.js'

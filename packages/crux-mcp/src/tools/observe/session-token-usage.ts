@@ -1,4 +1,4 @@
-import { passportOf } from 'crux-session'
+import { passportOf } from 'crux-types'
 import { z } from 'zod'
 import { answer } from '../../result/tool-result.js'
 import { defineTool } from '../define-tool.js'

@@ -1,5 +1,5 @@
 import type { TraceEntry } from 'crux-observe'
-import { passportOf } from 'crux-session'
+import { passportOf } from 'crux-types'
 import { z } from 'zod'
 import { reportBudget } from '../../result/budget-report.js'
 import { openPlace, ownerOf } from '../../result/pages.js'

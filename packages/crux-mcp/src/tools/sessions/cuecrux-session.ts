@@ -1,5 +1,5 @@
-import { passportOf, planToJson } from 'crux-session'
-import { isObject } from 'crux-types'
+import { planToJson } from 'crux-session'
+import { isObject, passportOf } from 'crux-types'
 import { z } from 'zod'
 import { answer } from '../../result/tool-result.js'
 import type { Services } from '../../server-options.js'

@@ -1,14 +1,16 @@
-import { createHash } from 'node:crypto'
-import { assertText, type Caller, CruxError, hasCode } from 'crux-types'
-import type { SessionErrorCode } from './errors.js'
+import type { Caller } from './caller.js'
+import { CruxError, hasCode, type TypesErrorCode } from './errors.js'
+import { assertText } from './text.js'
 
 /** Longest session id, in UTF-8 bytes. */
 export const MAX_SESSION_ID_BYTES = 256
 
-const AGENT_SESSION_PREFIX = '__agent_session::'
+/** What the ids of agents' sessions start with where they are kept. */
+export const AGENT_SESSION_PREFIX = '__agent_session::'
 
 /**
- * The id under which a caller's session is kept.
+ * The id under which a caller's session is kept: agents have sessions of their own, all others of a
+ * tenant share theirs.
  *
  * @throws {CruxError} `SESSION_ID_INVALID`, `SESSION_ID_RESERVED` or `SESSION_OWNER_INVALID`.
  */
@@ -28,18 +30,13 @@ export function visibleSessionId(caller: Caller, storedId: string): string | und
   return storedId.startsWith(prefix) ? storedId.slice(prefix.length) : undefined
 }
 
-/** Journal key of a session: one per stored id, whatever characters the id holds. */
-export function sessionKey(tenant: string, storedId: string): string {
-  return `${tenant}/sessions/${createHash('sha256').update(storedId).digest('base64url').slice(0, 24)}`
-}
-
 /** What an agent's stored ids start with; empty for a caller without a name. */
 function sessionPrefix(caller: Caller): string {
   const agent = caller.agent ?? caller.identity
   if (agent === null) return ''
   // `a` with id `b::x` and `a::b` with id `x` would be one stored id.
   if (agent === '' || agent.includes('::') || agent.endsWith(':')) {
-    throw new CruxError<SessionErrorCode>(
+    throw new CruxError<TypesErrorCode>(
       'SESSION_OWNER_INVALID',
       `the agent name '${agent}' cannot own sessions; rename the agent without '::' and without ':' at the end`,
       { data: { agent } },
@@ -50,7 +47,7 @@ function sessionPrefix(caller: Caller): string {
 
 function assertSessionId(sessionId: string): void {
   const refuse = (reason: string): never => {
-    throw new CruxError<SessionErrorCode>('SESSION_ID_INVALID', reason, { data: { reason } })
+    throw new CruxError<TypesErrorCode>('SESSION_ID_INVALID', reason, { data: { reason } })
   }
   if (sessionId === '') refuse('session id is empty; name the session')
   try {
@@ -64,7 +61,7 @@ function assertSessionId(sessionId: string): void {
     refuse(error.message)
   }
   if (sessionId.startsWith(AGENT_SESSION_PREFIX)) {
-    throw new CruxError<SessionErrorCode>(
+    throw new CruxError<TypesErrorCode>(
       'SESSION_ID_RESERVED',
       `a session id may not start with '${AGENT_SESSION_PREFIX}', which is where agents' sessions are kept; choose another name`,
       { data: { prefix: AGENT_SESSION_PREFIX } },
