@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { WORKSPACE_ROOT } from '../paths.js'
 
-const FOLDER = `${WORKSPACE_ROOT}tooling/e2e/node22`
+/** Where they are installed. */
+export const NODE22_FOLDER = `${WORKSPACE_ROOT}tooling/e2e/node22`
 const MINIMUM = [22, 19] as const
 
 /** A program that needs a newer Node.js than the workspace does. */
@@ -15,10 +16,10 @@ export type Node22Program =
  * @param script - Path below `node22/node_modules`.
  */
 export function findNode22Program(script: string): Node22Program {
-  const path = `${FOLDER}/node_modules/${script}`
+  const path = `${NODE22_FOLDER}/node_modules/${script}`
   const node = [
     ...(isNewEnough(process.versions.node) ? [process.execPath] : []),
-    `${FOLDER}/node_modules/node-${process.platform}-${process.arch}/bin/node`,
+    `${NODE22_FOLDER}/node_modules/node-${process.platform}-${process.arch}/bin/node`,
   ].find((candidate) => existsSync(candidate))
   if (existsSync(path) && node !== undefined) return { node, script: path }
   return { missing: 'not installed: npm install --no-save --prefix tooling/e2e/node22' }

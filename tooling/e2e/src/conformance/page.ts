@@ -1,4 +1,11 @@
-import { type Outcome, REAL_SCENARIOS, type Revision, reasonOf, SUITE } from './scenarios.js'
+import {
+  isScored,
+  type Outcome,
+  REAL_SCENARIOS,
+  type Revision,
+  reasonOf,
+  SUITE,
+} from './scenarios.js'
 
 /** Results of one revision. */
 export interface RevisionResults {
@@ -13,7 +20,8 @@ export function conformancePage(results: readonly RevisionResults[]): string {
 
 Results of the official suite, \`${SUITE}\`, against the daemon with \`CORECRUXD_MCP_PROFILE=full\`.
 \`npm run conformance\` builds, runs all of it and compares; \`npm run conformance -- --write\` also writes
-this page. The suite itself needs Node.js 22, which \`npx\` brings along.
+this page. It ends with an error when a scored scenario fails, or the page says something else. The suite needs
+Node.js 22; \`tooling/e2e/node22\` pins both, and they are installed when they are missing.
 
 Each revision is run twice: with \`CORECRUXD_MCP_CONFORMANCE_FIXTURES=1\`, since most scenarios call tools, resources
 and prompts of fixed names, and without, on what is really there. A cell says how many checks pass of how many.
@@ -24,7 +32,7 @@ ${results.map(section).join('\n\n')}
 }
 
 function section({ revision, withFixtures, onRealTools }: RevisionResults): string {
-  const scored = withFixtures.filter(({ unscored }) => unscored === undefined)
+  const scored = withFixtures.filter(isScored)
   const passed = scored.filter(({ failed }) => failed === 0)
   const real = new Map(onRealTools.map((outcome) => [outcome.scenario, outcome]))
   const rows = withFixtures.map((outcome) => {

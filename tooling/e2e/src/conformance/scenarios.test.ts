@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { NODE22_FOLDER } from '../clients/node22.js'
 import { conformancePage } from './page.js'
-import { findFailures, REVISIONS, readOutcomes } from './scenarios.js'
+import { findFailures, REVISIONS, readOutcomes, SUITE } from './scenarios.js'
 
 const PRINTED = `
 === SUMMARY ===
@@ -16,6 +17,14 @@ Not scored for 2026-07-28: 2 scenario(s) run, 2 failing. These do not affect con
   ✗ tasks-lifecycle (extension)
   ✗ other-thing (pending)
 `
+
+describe('the conformance suite', () => {
+  it('is installed in the version that the results are about', () => {
+    const manifest: unknown = JSON.parse(readFileSync(`${NODE22_FOLDER}/package.json`, 'utf8'))
+    const [, name = '', version] = /^(@[^@]+)@(.+)$/.exec(SUITE) ?? []
+    expect(manifest).toMatchObject({ dependencies: { [name]: version } })
+  })
+})
 
 describe('results of the conformance suite', () => {
   it('are read from its summary', () => {
