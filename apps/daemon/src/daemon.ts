@@ -222,7 +222,10 @@ async function start(
         },
       })
     : undefined
-  if (mcp !== undefined) onClose(() => mcp.close())
+  if (mcp !== undefined) {
+    agents.onChange(() => mcp.agentsChanged())
+    onClose(() => mcp.close())
+  }
   await directory.setHttpPort(http.port)
 
   let byStream: ReadonlyMap<string, Snapshotting> | undefined

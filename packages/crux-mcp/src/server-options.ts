@@ -71,7 +71,7 @@ export interface McpServerOptions {
   readonly version: string
   /**
    * The agents that are registered now; asked on each request, so give the same array until they
-   * change. Empty: anonymous callers are served.
+   * change, and then tell {@link McpServer.agentsChanged}. Empty: anonymous callers are served.
    */
   readonly agents: () => readonly AgentCredential[]
   /** Caller of requests without a token, where they are served. */
@@ -123,6 +123,8 @@ export interface McpServer {
   readonly port: number
   /** Tell streams that the tool list changed: one session's, or all. */
   notifyToolsChanged(sessionId?: string): void
+  /** `options.agents` gives others now: end the streams of those who would not be let in any more. */
+  agentsChanged(): void
   /** Stop listening, let calls in flight finish, end streams; safe to call twice. */
   close(): Promise<void>
   /** End what is still open. */

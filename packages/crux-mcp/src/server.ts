@@ -44,6 +44,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<McpServ
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}/mcp`,
     port,
     notifyToolsChanged: (sessionId) => handler.notifyToolsChanged(sessionId),
+    agentsChanged: () => handler.agentsChanged(),
     close: () => {
       handler.stop()
       return drain.close()

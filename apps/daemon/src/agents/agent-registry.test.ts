@@ -42,11 +42,14 @@ describe('openAgentRegistry', () => {
     await vi.waitFor(() => expect(names()).toEqual(['claude']))
     const before = registry.current()
     expect(registry.current()).toBe(before)
+    const toldOf: string[][] = []
+    registry.onChange(() => void toldOf.push(names()))
     await add('cursor')
     await vi.waitFor(() => expect(names()).toEqual(['claude', 'cursor']))
     expect(registry.current()[1]?.caller).toMatchObject({ agent: 'cursor', tenant: 'acme' })
     await remove('claude')
     await vi.waitFor(() => expect(names()).toEqual(['cursor']))
+    expect(toldOf).toEqual([['claude', 'cursor'], ['cursor']])
   })
 
   it('has the agents of the configuration as well', async () => {

@@ -16,6 +16,8 @@ import { type AgentRecord, agentFilePath, isAbsent, readAgentFile } from './agen
 export interface AgentRegistry {
   /** The same array until something changes. */
   current(): readonly AgentCredential[]
+  /** Be told when there are others; one listener, the last. */
+  onChange(listener: () => void): void
   /** What is wrong with the file; empty when nothing is. */
   warnings(): readonly string[]
   /** Stop looking for changes; safe to call twice. */
@@ -57,6 +59,7 @@ export async function openAgentRegistry(
   const configured = inConfiguration.filter(({ tokenHash }) => !hashes.has(tokenHash))
   let agents: readonly AgentCredential[] = [...configured, ...credentials(atStart, bindings)]
   let warnings: readonly string[] = []
+  let tellOfChange = (): void => undefined
 
   const warn = (sentences: readonly string[]): void => {
     for (const sentence of sentences.filter((one) => !warnings.includes(one))) log.warn(sentence)
@@ -72,6 +75,7 @@ export async function openAgentRegistry(
     agents = [...configured, ...credentials(added, bindings)]
     warn(taken.map((name) => clashSentence(name, path)))
     log.info({ agents: agents.map(({ name }) => name) }, 'the agents were read anew')
+    tellOfChange()
   }
   let isReloading = false
   const timer = setInterval(() => {
@@ -87,6 +91,9 @@ export async function openAgentRegistry(
 
   return {
     current: () => agents,
+    onChange(listener) {
+      tellOfChange = listener
+    },
     warnings: () => warnings,
     stop: () => clearInterval(timer),
   }

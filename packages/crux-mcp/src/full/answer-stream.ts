@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { uuidHex } from 'crux-types'
 import { sendJson } from '../http/answer-batch.js'
+import type { StreamHolder } from '../http/event-streams.js'
 
 /** Characters of past events that one stream keeps for a client that comes back; the newest event always stays. */
 const MAX_KEPT_CHARS = 1024 * 1024
@@ -10,7 +11,7 @@ const EVENT_ID = /^([0-9a-f]{32})_(\d{1,9})$/
 
 export interface AnswerStreamOptions {
   /** Whose answer it is: nobody else can come back to it. */
-  readonly owner: string
+  readonly holder: StreamHolder
   /** The client takes event streams. */
   readonly canStream: boolean
   /** The client takes an event without data; it then learns at once where it can come back to. */
@@ -42,8 +43,8 @@ export class AnswerStream {
     this.attach(response)
   }
 
-  get owner(): string {
-    return this.options.owner
+  get holder(): StreamHolder {
+    return this.options.holder
   }
 
   get canStream(): boolean {

@@ -48,7 +48,7 @@ export class Exchanges {
     const asked = readQuestionId(response.id)
     if (asked === undefined) return
     const exchange = this.running.get(asked.stream)?.exchange
-    if (exchange?.stream.owner === owner) exchange.answered(asked.question, response)
+    if (exchange?.stream.holder.owner === owner) exchange.answered(asked.question, response)
   }
 
   /** Tell a request that its client waits for it no more. */
@@ -67,14 +67,25 @@ export class Exchanges {
     if (event === undefined) return false
     const stream =
       this.running.get(event.stream)?.exchange.stream ?? this.kept.get(event.stream)?.stream
-    return stream?.owner === owner && stream.resume(response, event.number)
+    return stream?.holder.owner === owner && stream.resume(response, event.number)
+  }
+
+  /** End what waits for users of those who would not be let in any more. */
+  endRefused(): void {
+    this.endWaiting(({ stream }) => !stream.holder.isAdmitted())
   }
 
   /** End what waits for a user; what is under way otherwise gets its answer. */
   close(): void {
-    for (const { exchange, asks } of [...this.running.values()]) if (asks) void exchange.close()
+    this.endWaiting(() => true)
     for (const { timer } of this.kept.values()) clearTimeout(timer)
     this.kept.clear()
+  }
+
+  private endWaiting(isOver: (exchange: Exchange) => boolean): void {
+    for (const { exchange, asks } of [...this.running.values()]) {
+      if (asks && isOver(exchange)) void exchange.close()
+    }
   }
 }
 

@@ -48,6 +48,8 @@ export interface FullProfileHost {
   readonly dispatch: Dispatch
   readonly streams: EventStreams
   readonly tools: readonly Tool[]
+  /** Whether the sender of a request would still be let in. */
+  readonly stillAdmitted: (request: IncomingMessage, caller: Caller) => boolean
 }
 
 /** A request that passed the gates. */
@@ -66,6 +68,8 @@ export interface FullProfile {
   get(gated: Pick<GatedRequest, 'request' | 'response'> & { readonly caller: Caller }): boolean
   /** All callers' list of tools may have changed. */
   toolsChanged(): void
+  /** End what waits for those who are not let in any more. */
+  agentsChanged(): void
   /** End what waits for clients; calls under way finish. */
   close(): void
 }
@@ -116,7 +120,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
             method: 'notifications/resources/updated',
             params: { uri },
           }
-          if (sessionId !== undefined) streams.send(sessionId, JSON.stringify(news))
+          if (sessionId !== undefined) streams.send(sessionId, owner, JSON.stringify(news))
         },
       }),
     unsubscribe: ({ owner, sessionId }, uri) => subscriptions.remove(nameOf(owner, sessionId, uri)),
@@ -141,6 +145,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     era,
     from,
     owner: ownerKey(from.caller, request.socket.remoteAddress),
+    isAdmitted: () => host.stillAdmitted(request, from.caller),
     sessionId,
     capabilities: era === 'stateless' ? declaredIn(body) : capabilitiesOf(sessionId),
     subject: subjectOf(body),
@@ -150,7 +155,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     const request = requestOf(gated, body, 'negotiated')
     const version = String(gated.request.headers[VERSION_HEADER])
     const stream = new AnswerStream(gated.response, {
-      owner: request.owner,
+      holder: request,
       canStream: (gated.request.headers.accept ?? '').includes('text/event-stream'),
       hasOpeningEvent: version >= EMPTY_EVENTS_SINCE,
       keepAliveMs,
@@ -221,6 +226,10 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
       return exchanges.resume(request.headers['last-event-id'], owner, response)
     },
     toolsChanged: changed.tools,
+    agentsChanged() {
+      exchanges.endRefused()
+      stateless.endRefused()
+    },
     close() {
       exchanges.close()
       stateless.close()

@@ -1,5 +1,6 @@
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server'
 import type { Caller } from 'crux-types'
+import type { StreamHolder } from '../http/event-streams.js'
 import type { Dispatch } from '../protocol/dispatch.js'
 import type { Era } from './era.js'
 
@@ -7,11 +8,9 @@ import type { Era } from './era.js'
 export type RequestSource = Parameters<Dispatch>[1]
 
 /** One request of the full profile, as those see it who answer it. */
-export interface FullRequest {
+export interface FullRequest extends StreamHolder {
   readonly era: Era
   readonly from: RequestSource
-  /** Whose it is, for limits: an agent, else an address. */
-  readonly owner: string
   readonly sessionId: string | undefined
   /** What its client can be asked. */
   readonly capabilities: ClientCapabilities

@@ -4,6 +4,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { uuidHex } from 'crux-types'
 import { z } from 'zod'
 import { sendJson } from '../http/answer-batch.js'
+import type { StreamHolder } from '../http/event-streams.js'
 import { INTERNAL_ERROR } from '../protocol/codes.js'
 import { errorResponse } from '../protocol/json-rpc.js'
 import type { StreamLimits } from '../server-options.js'
@@ -34,6 +35,8 @@ export interface StatelessEra {
   readonly changed: { tools(): void; prompts(): void }
   /** The list of tools of one owner may have changed. */
   toolsChangedFor(owner: string): void
+  /** End streams of those who would not be let in any more. */
+  endRefused(): void
   /** End streams that would stay open for ever. */
   close(): void
 }
@@ -46,7 +49,7 @@ export function statelessEra(
 ): StatelessEra {
   const current = new AsyncLocalStorage<FullRequest>()
   const subscribers = new Subscribers(current)
-  const streams = new Map<AbortController, string>()
+  const streams = new Map<AbortController, StreamHolder>()
   const handler = createMcpHandler(
     () => {
       const request = current.getStore()
@@ -65,7 +68,7 @@ export function statelessEra(
 
   const reasonToRefuse = (owner: string): string | undefined => {
     const { total, perOwner } = limits()
-    const own = [...streams.values()].filter((other) => other === owner).length
+    const own = [...streams.values()].filter((other) => other.owner === owner).length
     if (perOwner > 0 && own >= perOwner) {
       return `one caller has at most ${perOwner} streams; end one first`
     }
@@ -110,7 +113,7 @@ export function statelessEra(
         if (full !== undefined) {
           return sendJson(response, 200, errorResponse(id, INTERNAL_ERROR, full))
         }
-        streams.set(gone, request.owner)
+        streams.set(gone, request)
         const uris = params.notifications.resourceSubscriptions ?? []
         stopWatching = await watch(request, uris)
         if (stopWatching === undefined) {
@@ -133,6 +136,9 @@ export function statelessEra(
       prompts: () => subscribers.publish({ kind: 'prompts_list_changed' }),
     },
     toolsChangedFor: (owner) => subscribers.publishToOwner(owner, { kind: 'tools_list_changed' }),
+    endRefused() {
+      for (const [stream, { isAdmitted }] of [...streams]) if (!isAdmitted()) stream.abort()
+    },
     close() {
       for (const stream of streams.keys()) stream.abort()
     },

@@ -56,6 +56,24 @@ export function createAuthenticator({
   }
 }
 
+/**
+ * Build the check of whether somebody who was let in would be let in now, as the same agent, or as
+ * anonymous again.
+ *
+ * Bearers of an authorization server stay: it is asked when they ask.
+ */
+export function createStillAdmitted(
+  options: Pick<McpServerOptions, 'agents' | 'anonymous' | 'allowAnonymous'>,
+): (evidence: CallerEvidence, caller: Caller) => boolean {
+  const authenticate = createAuthenticator(options)
+  return (evidence, { kind, agent }) => {
+    if (kind === 'oauth') return true
+    const now = authenticate(evidence)
+    // Nobody is asked, so there is nothing to wait for.
+    return !(now instanceof Promise) && now?.agent === agent
+  }
+}
+
 const SCHEME = 'Bearer '
 
 /** True for a peer on this machine that passes on nobody else's request. */

@@ -208,7 +208,7 @@ describe('limits of event streams', () => {
                     : undefined
             // The parts of a response that streams use.
             const given = response as unknown as ServerResponse
-            expect(streams.open(id, owner, given, {})).toEqual(expected)
+            expect(streams.open(id, { owner, isAdmitted: () => true }, given, {})).toEqual(expected)
             if (expected !== undefined) continue
             // Ended by its successor, the older one closes some time later.
             if (present !== undefined) present.response.emit('close')
@@ -245,7 +245,12 @@ describe('a stream whose client reads nothing', () => {
   it('is cut before it fills the memory', () => {
     const streams = new EventStreams(() => DEFAULT_STREAM_LIMITS, 60_000)
     const response = new FakeResponse()
-    streams.open('id', 'me', response as unknown as ServerResponse, {})
+    streams.open(
+      'id',
+      { owner: 'me', isAdmitted: () => true },
+      response as unknown as ServerResponse,
+      {},
+    )
     response.writableLength = 64 * 1024
     streams.notifyToolsChanged('id')
     expect(response.destroyed).toBe(false)

@@ -27,8 +27,15 @@ export type StreamRefusal =
   | { readonly kind: 'owner_mismatch' }
   | { readonly kind: 'limit'; readonly scope: 'global' | 'owner'; readonly limit: number }
 
-interface Stream {
+/** Who has a stream. */
+export interface StreamHolder {
   readonly owner: string
+  /** Whether the owner would still be let in. */
+  readonly isAdmitted: () => boolean
+}
+
+interface Stream {
+  readonly holder: StreamHolder
   readonly response: ServerResponse
 }
 
@@ -60,12 +67,13 @@ export class EventStreams {
    */
   open(
     sessionId: string,
-    owner: string,
+    holder: StreamHolder,
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): StreamRefusal | undefined {
     // A client that went away meanwhile: its response has closed already and would stay here.
     if (response.destroyed) return undefined
+    const { owner } = holder
     const present = this.streams.get(sessionId)
     const refusal = this.refusalFor(owner, present)
     if (refusal !== undefined) return refusal
@@ -73,7 +81,7 @@ export class EventStreams {
       this.remove(sessionId, present)
       present.response.end()
     }
-    const stream: Stream = { owner, response }
+    const stream: Stream = { holder, response }
     this.streams.set(sessionId, stream)
     this.countByOwner.set(owner, this.countOf(owner) + 1)
     response.on('close', () => this.remove(sessionId, stream))
@@ -98,10 +106,19 @@ export class EventStreams {
     if (stream !== undefined) send(stream, LIST_CHANGED)
   }
 
-  /** Send a JSON-RPC message on one session's stream; no stream is no error. */
-  send(sessionId: string, message: string): void {
+  /** Send a JSON-RPC message on the stream that this owner has under a session; no stream is no error. */
+  send(sessionId: string, owner: string, message: string): void {
     const stream = this.streams.get(sessionId)
-    if (stream !== undefined) send(stream, `data: ${message}\n\n`)
+    if (stream?.holder.owner === owner) send(stream, `data: ${message}\n\n`)
+  }
+
+  /** End the streams of those who would not be let in any more. */
+  endRefused(): void {
+    for (const [sessionId, stream] of [...this.streams]) {
+      if (stream.holder.isAdmitted()) continue
+      this.remove(sessionId, stream)
+      stream.response.end()
+    }
   }
 
   /** End all streams. */
@@ -114,7 +131,7 @@ export class EventStreams {
   }
 
   private refusalFor(owner: string, present: Stream | undefined): StreamRefusal | undefined {
-    if (present !== undefined && present.owner !== owner) return { kind: 'owner_mismatch' }
+    if (present !== undefined && present.holder.owner !== owner) return { kind: 'owner_mismatch' }
     const { total, perOwner } = this.limits()
     if (total > 0 && present === undefined && this.streams.size >= total) {
       return { kind: 'limit', scope: 'global', limit: total }
@@ -134,9 +151,10 @@ export class EventStreams {
   private remove(sessionId: string, stream: Stream): void {
     if (this.streams.get(sessionId) !== stream) return
     this.streams.delete(sessionId)
-    const left = this.countOf(stream.owner) - 1
-    if (left > 0) this.countByOwner.set(stream.owner, left)
-    else this.countByOwner.delete(stream.owner)
+    const { owner } = stream.holder
+    const left = this.countOf(owner) - 1
+    if (left > 0) this.countByOwner.set(owner, left)
+    else this.countByOwner.delete(owner)
   }
 
   /** Write to all streams, some in each turn. */

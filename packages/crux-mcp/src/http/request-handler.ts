@@ -3,7 +3,7 @@ import { createObservability } from 'crux-observe'
 import { type Caller, hasCode, uuidHex } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import type { CreateFullProfile } from '../full/full-profile.js'
-import { createAuthenticator } from '../gates/authenticate.js'
+import { createAuthenticator, createStillAdmitted } from '../gates/authenticate.js'
 import { createIngressGuard } from '../gates/ingress-guard.js'
 import { INVALID_SESSION_ID_BODY, readSessionId } from '../gates/session-id.js'
 import {
@@ -41,6 +41,8 @@ export interface RequestHandler {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
   /** Tell streams that the tool list changed: one session's, or all. */
   notifyToolsChanged(sessionId?: string): void
+  /** End streams of those who are not let in any more. */
+  agentsChanged(): void
   /** End streams and ask clients to close their connections after the next answer. */
   stop(): void
 }
@@ -80,6 +82,7 @@ export function createRequestHandler(
         fetch,
       }),
   })
+  const stillAdmitted = createStillAdmitted(options)
   const observe = options.observe ?? createObservability({ clock: options.services.clock })
   const dispatch = createDispatch({ ...options, observe, tools })
   const streams = new EventStreams(
@@ -88,7 +91,7 @@ export function createRequestHandler(
   )
   const discoveryText = JSON.stringify(discovery(options.version))
   const answers = new AnswerBatch()
-  const full = createFull?.({ options, dispatch, streams, tools })
+  const full = createFull?.({ options, dispatch, streams, tools, stillAdmitted })
   let isStopping = false
 
   const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
@@ -142,8 +145,11 @@ export function createRequestHandler(
     }
     if (isStopping) return notReady(response, 'the daemon is stopping; connect again shortly')
     const id = sessionId ?? uuidHex()
-    const owner = ownerKey(caller, request.socket.remoteAddress)
-    const refusal = streams.open(id, owner, response, { [SESSION_HEADER]: id })
+    const holder = {
+      owner: ownerKey(caller, request.socket.remoteAddress),
+      isAdmitted: () => stillAdmitted(request, caller),
+    }
+    const refusal = streams.open(id, holder, response, { [SESSION_HEADER]: id })
     return refusal === undefined ? undefined : refuseStream(response, refusal)
   }
 
@@ -203,6 +209,10 @@ export function createRequestHandler(
     notifyToolsChanged(sessionId) {
       streams.notifyToolsChanged(sessionId)
       if (sessionId === undefined) full?.toolsChanged()
+    },
+    agentsChanged() {
+      streams.endRefused()
+      full?.agentsChanged()
     },
     stop: () => {
       isStopping = true

@@ -246,7 +246,7 @@ describe('corecruxctl start', () => {
 })
 
 describe('corecruxctl agents', () => {
-  it('lists agents, revokes one, and the daemon refuses it', async () => {
+  it('lists agents, revokes one, and the daemon refuses it and ends its streams', async () => {
     const { ctl, start, home, daemon } = await openMachine()
     await start('--agent', 'cursor', 'zed')
     expect((await ctl('agents', 'list')).stdout).toMatch(
@@ -258,7 +258,11 @@ describe('corecruxctl agents', () => {
       return (await fetch(daemon.mcpUrl ?? '', { headers })).status
     }
     expect(await ask()).toBe(200)
+    const stream = await fetch(daemon.mcpUrl ?? '', {
+      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+    })
     expect((await ctl('agents', 'revoke', 'cursor')).stdout).toContain('revoked cursor')
+    expect(await stream.text()).toContain(': open')
     await expect.poll(ask, { timeout: 5000 }).toBe(401)
     const unknown = await ctl('agents', 'revoke', 'cursor')
     expect(unknown).toMatchObject({ code: 1 })
