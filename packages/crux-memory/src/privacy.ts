@@ -82,6 +82,9 @@ const SHAREABLE_PREFIXES: readonly string[] = [
 ]
 
 const PROTECTED_PREFIXES: readonly string[] = [AGENT_PREFIX, ...DAEMON_PREFIXES]
+const HOLD_PREFIXES: readonly string[] = [LEGAL_HOLD_PREFIX, LEGAL_HOLD_RECEIPT_PREFIX]
+const EXTENSION_PREFIXES: readonly string[] = [EXTENSION_PREFIX, EXTENSION_GRANT_PREFIX]
+const NO_OWNERS: readonly string[] = []
 
 /** Entities that the memory panel leaves out; tested against what the caller sees. */
 export const PANEL_RESERVED_PREFIXES: readonly string[] = [
@@ -120,9 +123,16 @@ export function createPrivacyPolicy(
       listed.some((start) => prefix.startsWith(start)) &&
       findPrefix(prefix, PROTECTED_PREFIXES) === undefined,
   )
+  // Asked for every fact that is stored, and few entities start with any of their first characters.
+  const byFirst = new Map<number, string[]>()
+  for (const prefix of listed) {
+    const first = prefix.charCodeAt(0)
+    byFirst.set(first, [...(byFirst.get(first) ?? []), prefix])
+  }
   return {
     forcedBy(storedEntity) {
-      const prefix = findPrefix(storedEntity, listed)
+      const candidates = byFirst.get(storedEntity.charCodeAt(0))
+      const prefix = candidates && findPrefix(storedEntity, candidates)
       if (prefix === undefined || PROTECTED_PREFIXES.includes(prefix)) return prefix
       return findPrefix(storedEntity, shared) === undefined ? prefix : undefined
     },
@@ -132,7 +142,8 @@ export function createPrivacyPolicy(
 
 /** The first of `prefixes` that `text` starts with. */
 export function findPrefix(text: string, prefixes: readonly string[]): string | undefined {
-  return prefixes.find((prefix) => text.startsWith(prefix))
+  for (const prefix of prefixes) if (text.startsWith(prefix)) return prefix
+  return undefined
 }
 
 /** Owner and own name of an agent's private entity; undefined for any other entity. */
@@ -155,7 +166,7 @@ export function privateEntity(owner: string, entity: string): string {
 
 /** Names whose private facts the caller sees: its identity and its aliases. */
 export function ownersOf(caller: Caller): readonly string[] {
-  if (caller.identity === null) return []
+  if (caller.identity === null) return NO_OWNERS
   return [caller.identity, ...caller.aliases.filter((alias) => alias !== caller.identity)]
 }
 
@@ -190,7 +201,7 @@ export function storedEntityOf(caller: Caller, entity: string, isPrivate: boolea
     )
   }
   // What keeps values from being erased is written by who may place holds, and by nobody else.
-  const hold = findPrefix(entity, [LEGAL_HOLD_PREFIX, LEGAL_HOLD_RECEIPT_PREFIX])
+  const hold = findPrefix(entity, HOLD_PREFIXES)
   if (hold !== undefined && caller.kind !== 'system') {
     throw new CruxError<MemoryErrorCode>(
       'ENTITY_RESERVED',
@@ -199,7 +210,7 @@ export function storedEntityOf(caller: Caller, entity: string, isPrivate: boolea
     )
   }
   // What is listed to agents as a tool is not for agents to write: it speaks to all of them.
-  const extension = findPrefix(entity, [EXTENSION_PREFIX, EXTENSION_GRANT_PREFIX])
+  const extension = findPrefix(entity, EXTENSION_PREFIXES)
   if (extension !== undefined && caller.kind !== 'system') {
     throw new CruxError<MemoryErrorCode>(
       'ENTITY_RESERVED',

@@ -14,6 +14,7 @@ describe('crc32c', () => {
     const bytes = Buffer.from('a longer text that is cut at every byte')
     for (let cut = 0; cut <= bytes.length; cut++) {
       expect(crc32c(bytes.subarray(cut), crc32c(bytes.subarray(0, cut)))).toBe(crc32c(bytes))
+      expect(crc32c(bytes, 0, cut)).toBe(crc32c(bytes.subarray(0, cut)))
     }
   })
 })

@@ -10,15 +10,16 @@ let table: Int32Array | undefined
  * CRC-32C (Castagnoli) of bytes, eight at a time.
  *
  * @param previous - Checksum of the bytes before these, to go on from; default none.
+ * @param end - Only the bytes before it are covered; default all.
  * @returns Unsigned 32-bit number.
  * @see RFC 3720, appendix B.4
  */
-export function crc32c(bytes: Uint8Array, previous = 0): number {
+export function crc32c(bytes: Uint8Array, previous = 0, end = bytes.length): number {
   table ??= buildTable()
   const t = table
   let crc = ~previous
   let i = 0
-  const whole = bytes.length - (bytes.length % SLICES)
+  const whole = end - (end % SLICES)
   // Indices stay below the lengths, so the casts only state what the loop bounds give.
   while (i < whole) {
     crc ^=
@@ -37,7 +38,7 @@ export function crc32c(bytes: Uint8Array, previous = 0): number {
       (t[bytes[i + 7] as number] as number)
     i += SLICES
   }
-  for (; i < bytes.length; i++) {
+  for (; i < end; i++) {
     crc = (t[(crc ^ (bytes[i] as number)) & 0xff] as number) ^ (crc >>> 8)
   }
   return ~crc >>> 0

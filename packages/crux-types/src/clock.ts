@@ -38,28 +38,38 @@ export function toStoredTime(ms: number): string {
   const day = Math.floor(whole / DAY_MS)
   // Answers hold many times of few days, and formatting a date is the dear part of each.
   if (day !== lastDay) {
-    lastDayText = new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length)
+    const text = new Date(whole).toISOString()
+    // Years of more than four digits; nobody stores many of them.
+    if (text.length !== LAST_TIME.length) return text
+    LAST_TIME.write(text, 'latin1')
     lastDay = day
   }
-  let rest = whole - day * DAY_MS
+  // Digits are put into one buffer: a text put together from parts is several times as dear, and is
+  // flattened again by who reads it.
+  const rest = (whole - day * DAY_MS) | 0
   const milliseconds = rest % 1000
-  rest = (rest - milliseconds) / 1000
-  const seconds = rest % 60
-  rest = (rest - seconds) / 60
-  const minutes = rest % 60
-  const hours = (rest - minutes) / 60
-  const fraction = `${milliseconds < 100 ? '0' : ''}${twoDigits(milliseconds)}`
-  return `${lastDayText}${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds)}.${fraction}Z`
+  putTwoDigits(11, (rest / HOUR_MS) | 0)
+  putTwoDigits(14, ((rest / MINUTE_MS) | 0) % 60)
+  putTwoDigits(17, ((rest / 1000) | 0) % 60)
+  LAST_TIME[20] = ZERO + ((milliseconds / 100) | 0)
+  putTwoDigits(21, milliseconds % 100)
+  return LAST_TIME.toString('latin1')
 }
 
-const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 /** Bound of what a `Date` holds, on either side of 1970. */
 const MAX_TIME_MS = 8_640_000_000_000_000
+const ZERO = 0x30
+/** The text of the last time that was asked for. */
+const LAST_TIME = Buffer.from('1970-01-01T00:00:00.000Z')
 let lastDay: number | undefined
-let lastDayText = ''
 
-function twoDigits(value: number): string {
-  return value < 10 ? `0${value}` : String(value)
+function putTwoDigits(at: number, value: number): void {
+  const tens = (value / 10) | 0
+  LAST_TIME[at] = ZERO + tens
+  LAST_TIME[at + 1] = ZERO + value - tens * 10
 }
 
 /** Response form of a time: RFC 3339 in UTC, ending in `+00:00`. */

@@ -19,20 +19,22 @@ const CONTROL = /[\u0000-\u001f\u007f]/
  * @throws {CruxError} `TEXT_INVALID` on an unpaired surrogate, a control character or too many bytes.
  */
 export function assertText(text: string, rule: TextRule): void {
-  const refuse = (why: string): never => {
-    throw new CruxError<TypesErrorCode>('TEXT_INVALID', `${rule.field} ${why}`, {
-      data: { field: rule.field },
-    })
+  if (!isWellFormed(text))
+    throw refused(rule, 'holds an unpaired surrogate; send well-formed Unicode')
+  if (!rule.allowControl && CONTROL.test(text)) {
+    throw refused(rule, 'holds a control character; remove it')
   }
-  if (!isWellFormed(text)) refuse('holds an unpaired surrogate; send well-formed Unicode')
-  if (!rule.allowControl && CONTROL.test(text)) refuse('holds a control character; remove it')
   // A UTF-16 unit is one to three UTF-8 bytes, so most texts need no count.
   if (text.length * 3 > rule.maxBytes) {
     const bytes = Buffer.byteLength(text)
     if (bytes > rule.maxBytes) {
-      refuse(`has ${bytes} bytes; at most ${rule.maxBytes} are allowed`)
+      throw refused(rule, `has ${bytes} bytes; at most ${rule.maxBytes} are allowed`)
     }
   }
+}
+
+function refused({ field }: TextRule, why: string): CruxError<TypesErrorCode> {
+  return new CruxError('TEXT_INVALID', `${field} ${why}`, { data: { field } })
 }
 
 /** False when a string holds a surrogate without its other half. */

@@ -45,14 +45,21 @@ export class FactProjection {
   /** Change the state by one record of the journal; never throws on what the record holds. */
   apply(record: JournalRecord, at: Position): void {
     const line = record instanceof PlannedRecord ? record.line : decodeFactLine(record.bytes)
+    // Lines of other programs have no key, and then no position to compare with.
+    const keyed = record.key === '' ? undefined : at
     if (typeof line === 'string') {
       this.onWarning(`facts: skipped the line at position ${at}: ${line}`)
+    } else if (line.op === 'store') {
+      this.insert(line.fact, keyed, at)
     } else {
-      // Lines of other programs have no key, and then no position to compare with.
-      this.applyLine(line, record.key === '' ? undefined : at, tenantOfKey(record.key), at)
+      this.applyLine(line, keyed, tenantOfKey(record.key), at)
     }
     if (record.key === ERASURE_KEY) this.erasurePosition = at
     this.applied = at
+    if (this.waiting.size > 0) this.wake(at)
+  }
+
+  private wake(at: Position): void {
     for (const [resume, position] of this.waiting) {
       if (position > at) continue
       this.waiting.delete(resume)
@@ -78,7 +85,7 @@ export class FactProjection {
 
   /** Put a fact back from a snapshot, with the position of its chain and what it consolidated. */
   restore(fact: Fact, chainPosition: Position | undefined, consolidation?: Consolidation): void {
-    this.insert(fact, chainPosition, 'the snapshot')
+    this.insert(fact, chainPosition, undefined)
     if (consolidation === undefined) return
     const place = this.findFact(fact.fact_id, fact.tenant_hash)
     if (place !== undefined) place.table.consolidations.set(place.row, consolidation)
@@ -116,7 +123,7 @@ export class FactProjection {
   }
 
   private applyLine(
-    line: FactLine,
+    line: Exclude<FactLine, { op: 'store' }>,
     keyed: Position | undefined,
     tenant: string | undefined,
     at: Position,
@@ -135,11 +142,8 @@ export class FactProjection {
       }
     }
     switch (line.op) {
-      case 'store':
-        this.insert(line.fact, keyed, `position ${at}`)
-        break
       case 'store_batch':
-        for (const fact of line.facts) this.insert(fact, keyed, `position ${at}`)
+        for (const fact of line.facts) this.insert(fact, keyed, at)
         break
       case 'delete':
         change(line.fact_id, ({ table, row }) => table.markDeleted(row))
@@ -162,7 +166,7 @@ export class FactProjection {
         change(line.fact_id, ({ table, row }) => table.setReverifiedAt(row, line.reverified_at))
         break
       case 'consolidate':
-        this.insert(line.canonical, keyed, `position ${at}`)
+        this.insert(line.canonical, keyed, at)
         change(line.canonical.fact_id, ({ table, row }) => {
           table.consolidations.set(row, {
             supersededIds: line.superseded_fact_ids,
@@ -221,13 +225,14 @@ export class FactProjection {
     }
   }
 
-  private insert(fact: Fact, keyed: Position | undefined, where: string): void {
+  /** @param at - Position of its line; undefined when the snapshot has it. */
+  private insert(fact: Fact, keyed: Position | undefined, at: Position | undefined): void {
     const table = this.addTable(fact.tenant_hash)
-    if (!table.insert(fact)) {
+    if (!table.insert(fact, keyed)) {
+      const where = at === undefined ? 'the snapshot' : `position ${at}`
       this.onWarning(`facts: ignored a second fact with id ${fact.fact_id} at ${where}`)
       return
     }
-    if (keyed !== undefined) table.setChainPosition(table.chainOfRow(table.size - 1), keyed)
     this.onChange(table)
   }
 }

@@ -127,9 +127,10 @@ export class FactTable {
   /**
    * Append a fact.
    *
+   * @param position - Newest journal position of its chain's key from now on, when that is known.
    * @returns False when its id is there already; then nothing changes.
    */
-  insert(fact: Fact): boolean {
+  insert(fact: Fact, position?: number): boolean {
     const row = this.ids.add(fact.fact_id)
     if (row === NONE) return false
     const entity = this.addEntity(fact.entity)
@@ -142,7 +143,9 @@ export class FactTable {
     this.valueLength.push(this.values.lastLength)
     this.actorOf.push(fact.actor === undefined ? NONE : this.actors.addText(fact.actor))
 
-    const storedAt = anyTimeMs(fact.stored_at) ?? 0
+    const usualTime = storedTimeMs(fact.stored_at)
+    const isUsualTime = !Number.isNaN(usualTime)
+    const storedAt = isUsualTime ? usualTime : (anyTimeMs(fact.stored_at) ?? 0)
     this.storedAt.push(storedAt)
     this.noteRank(row, storedAt)
 
@@ -157,13 +160,20 @@ export class FactTable {
     )
     this.supersedes.push(NONE)
     this.supersededBy.push(NONE)
-    this.setLink(this.supersedes, row, 'supersedes', fact.supersedes)
-    this.setLink(this.supersededBy, row, 'supersededBy', fact.superseded_by)
+    if (fact.supersedes !== undefined) {
+      this.setLink(this.supersedes, row, 'supersedes', fact.supersedes)
+    }
+    if (fact.superseded_by !== undefined) {
+      this.setLink(this.supersededBy, row, 'supersededBy', fact.superseded_by)
+    }
+    // A time from elsewhere may have more digits than the column holds.
+    if (!isUsualTime) this.setExtra(row, 'storedAt', fact.stored_at)
     this.keepExtra(row, fact)
 
     this.previousOfEntity.push(this.newestOfEntity.get(entity))
     this.newestOfEntity.set(entity, row)
-    this.linkIntoChain(row, entity, key)
+    const chain = this.linkIntoChain(row, entity, key)
+    if (position !== undefined) this.positionOfChain.set(chain, position)
     if (!this.isDeleted(row)) this.count(row, 1)
     return true
   }
@@ -511,7 +521,8 @@ export class FactTable {
     if (name.startsWith(LEGAL_HOLD_PREFIX)) this.holdEntities.push(entity)
   }
 
-  private linkIntoChain(row: number, entity: number, key: number): void {
+  /** @returns Number of the chain. */
+  private linkIntoChain(row: number, entity: number, key: number): number {
     const chain = this.chains.add(entity, key)
     if (chain === this.newestOfChain.length) {
       this.newestOfChain.push(NONE)
@@ -520,6 +531,7 @@ export class FactTable {
     }
     this.previousInChain.push(this.newestOfChain.get(chain))
     this.newestOfChain.set(chain, row)
+    return chain
   }
 
   private noteRank(row: number, storedAt: number): void {
@@ -541,15 +553,17 @@ export class FactTable {
   }
 
   private keepExtra(row: number, fact: Fact): void {
-    // A time from elsewhere may have more digits than the column holds.
-    const isUsual = !Number.isNaN(storedTimeMs(fact.stored_at))
-    if (!isUsual) this.setExtra(row, 'storedAt', fact.stored_at)
-    this.setExtra(row, 'sourceReceipt', fact.source_receipt ?? undefined)
-    this.setExtra(row, 'reverifiedAt', fact.reverified_at)
-    this.setExtra(row, 'validFrom', fact.valid_from)
-    this.setExtra(row, 'validTo', fact.valid_to)
-    this.setExtra(row, 'accessCount', fact.access_count || undefined)
-    this.setExtra(row, 'lastAccessedAt', fact.last_accessed_at)
+    this.keepNew(row, 'sourceReceipt', fact.source_receipt ?? undefined)
+    this.keepNew(row, 'reverifiedAt', fact.reverified_at)
+    this.keepNew(row, 'validFrom', fact.valid_from)
+    this.keepNew(row, 'validTo', fact.valid_to)
+    this.keepNew(row, 'accessCount', fact.access_count || undefined)
+    this.keepNew(row, 'lastAccessedAt', fact.last_accessed_at)
+  }
+
+  /** As {@link setExtra} for a new row, which has nothing to take away: a look-up less for what is absent. */
+  private keepNew<K extends keyof Extra>(row: number, name: K, value: Extra[K] | undefined): void {
+    if (value !== undefined) this.setExtra(row, name, value)
   }
 
   private setExtra<K extends keyof Extra>(row: number, name: K, value: Extra[K] | undefined): void {

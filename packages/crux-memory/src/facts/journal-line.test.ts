@@ -57,6 +57,59 @@ describe('decodeFactLine', () => {
     expect(decodeFactLine(encodeFactLine(decoded))).toEqual(decoded)
   })
 
+  it('gives the fact that was stored, whatever it holds', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.string({ maxLength: 4000 }),
+    )
+    const time = fc.constantFrom('2026-01-15T12:00:00.000Z', '2026-01-15T12:00:00.123456789Z')
+    const float = fc.float({ min: 0, max: 1, noNaN: true }).map((value) => Math.fround(value) + 0)
+    const facts = fc.record(
+      {
+        fact_id: fc.string({ minLength: 1 }),
+        tenant_hash: fc.constantFrom('default', 'acmé'),
+        entity: text,
+        key: text,
+        value: text,
+        source_receipt: fc.option(text),
+        confidence: float,
+        stored_at: time,
+        deleted: fc.boolean(),
+        version: fc.nat(),
+        private: fc.boolean(),
+        horizon_class: fc.constantFrom('none' as const, 'volatile' as const),
+        supersedes: text,
+        superseded_by: text,
+        actor: text,
+        reverified_at: time,
+        valid_from: time,
+        valid_to: time,
+        seeded: fc.constant(true),
+        forgotten: fc.constant(true),
+        access_count: fc.nat(),
+        last_accessed_at: time,
+      },
+      {
+        requiredKeys: [
+          ...(['fact_id', 'tenant_hash', 'entity', 'key', 'value', 'source_receipt'] as const),
+          ...(['confidence', 'stored_at', 'deleted', 'version', 'private'] as const),
+          'horizon_class',
+        ],
+      },
+    )
+    fc.assert(
+      fc.property(facts, (drawn) => {
+        const fact = { ...drawn, tokens: Math.ceil(Buffer.byteLength(drawn.value) / 4) }
+        const bytes = encodeFactLine({ op: 'store', fact })
+        expect(decodeFactLine(bytes)).toEqual({ op: 'store', fact })
+        const { confidence } = fact
+        const stored = { ...fact, confidence: shortFloat32(confidence) }
+        expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({ op: 'store', fact: stored })
+      }),
+    )
+  })
+
   it.each([
     ['not an object', 3],
     ['no op', {}],

@@ -5,7 +5,7 @@ import { HORIZON_CLASSES } from '../decay.js'
 import type { Fact, HorizonClass } from '../fact.js'
 import { decodeForgetLine, FORGET_OPS, type ForgetLine } from '../forgetting/forget-lines.js'
 import { type EarlierLink, parseEarlierLinks } from './consolidation-edge.js'
-import { shortFloat32 } from './float32.js'
+import { encodeStoreLine, toStoredFact } from './encode-store-line.js'
 import { anyTimeMs } from './stored-time.js'
 
 /** Journal stream of facts. */
@@ -71,6 +71,7 @@ export function chainKey(tenant: string, entity: string, key: string): string {
 
 /** UTF-8 bytes of one line, without the line break. */
 export function encodeFactLine(line: FactLine): Uint8Array {
+  if (line.op === 'store') return encodeStoreLine(line.fact)
   return Buffer.from(JSON.stringify(toStoredLine(line)))
 }
 
@@ -92,8 +93,6 @@ export class PlannedRecord implements JournalRecord {
 
 function toStoredLine(line: FactLine): FactLine {
   switch (line.op) {
-    case 'store':
-      return { op: 'store', fact: toStoredFact(line.fact) }
     case 'store_batch':
       return { op: 'store_batch', facts: line.facts.map(toStoredFact) }
     case 'consolidate':
@@ -108,12 +107,6 @@ function toStoredLine(line: FactLine): FactLine {
  * purges and legal holds. One for all tenants, so that these changes are compared with each other.
  */
 export const ERASURE_KEY = `${DEFAULT_TENANT}/${FACT_STREAM}/erasure`
-
-/** A fact with its confidence in the short form of the journal. */
-export function toStoredFact(fact: Fact): Fact {
-  const confidence = shortFloat32(fact.confidence)
-  return confidence === fact.confidence ? fact : { ...fact, confidence }
-}
 
 /**
  * The change that a line names.

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { assertText, type Caller, CruxError, toStoredTime } from 'crux-types'
 import type { MemoryErrorCode } from '../errors.js'
-import type { Fact } from '../fact.js'
 import type { StoreFactInput } from '../fact-store.js'
 import { type FactTable, NONE } from '../facts/fact-table.js'
 import { splitPrivateEntity } from '../privacy.js'
 import { Sight } from '../recall/sight.js'
 import type { ChainHead } from '../writing/chain-lanes.js'
 import type { FactWriter } from '../writing/fact-writer.js'
-import { MAX_NAME_BYTES, planStore } from '../writing/store-fact.js'
+import { type KnownTimes, MAX_NAME_BYTES, planStore } from '../writing/store-fact.js'
 import type { ImportFactInput, ImportOutcome } from './fact-transfer.js'
 
 /** Values on their way to the journal, by the id of their fact. */
@@ -130,11 +129,7 @@ function toStoreInput(input: ImportFactInput): StoreFactInput {
   }
 }
 
-function timesOf({
-  validFrom,
-  validTo,
-  observedAt,
-}: ImportFactInput): Partial<Pick<Fact, 'valid_from' | 'valid_to' | 'reverified_at'>> {
+function timesOf({ validFrom, validTo, observedAt }: ImportFactInput): KnownTimes {
   if (validFrom !== undefined && validTo !== undefined && validTo < validFrom) {
     throw new CruxError<MemoryErrorCode>(
       'VALIDITY_INVALID',

@@ -34,10 +34,24 @@ export interface ChainState<Head = ChainHead> {
   position(): Position
 }
 
+/** A change that waits, and what its last plan came to. */
 interface Queued<Head> {
   readonly change: ChainChange<unknown, Head>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
+  result: unknown
+  /** Set when the plan refused the change. */
+  refusal: { readonly error: unknown } | undefined
+}
+
+/** The changes of one chain that are under way. */
+interface Lane<Head> {
+  readonly key: string
+  readonly state: ChainState<Head>
+  /** Those in the append that is on its way. */
+  batch: readonly Queued<Head>[]
+  /** Those that go out next. */
+  readonly waiting: Queued<Head>[]
 }
 
 const MAX_BATCH = 256
@@ -53,7 +67,7 @@ const MAX_CONFLICTS = 100
  * position of the one before.
  */
 export class ChainLanes<Head = ChainHead> {
-  private readonly lanes = new Map<string, Queued<Head>[]>()
+  private readonly lanes = new Map<string, Lane<Head>>()
 
   /**
    * @param reached - Resolves once the state has taken in the record at a position.
@@ -65,55 +79,90 @@ export class ChainLanes<Head = ChainHead> {
     private readonly givenUp: (key: string, conflicts: number) => Error = factConflict,
   ) {}
 
+  // Below, callbacks in place of async functions: nearly every lane has one change and ends, and each
+  // async function would make a promise and a frame for it that live until the disk has it.
+
   /** Queue a change; resolves when it is durable and part of the state. */
   submit<T>(key: string, state: ChainState<Head>, change: ChainChange<T, Head>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // The result comes from the same change's plan.
-      const queued: Queued<Head> = { change, resolve: resolve as (result: unknown) => void, reject }
-      const lane = this.lanes.get(key)
-      if (lane !== undefined) {
-        lane.push(queued)
+      const queued: Queued<Head> = {
+        change,
+        // The result comes from the same change's plan.
+        resolve: resolve as (result: unknown) => void,
+        reject,
+        result: undefined,
+        refusal: undefined,
+      }
+      const known = this.lanes.get(key)
+      if (known !== undefined) {
+        known.waiting.push(queued)
         return
       }
-      this.lanes.set(key, [queued])
-      void this.run(key, state)
+      const lane: Lane<Head> = { key, state, batch: [queued], waiting: [] }
+      this.lanes.set(key, lane)
+      this.write(lane)
     })
   }
 
-  private async run(key: string, state: ChainState<Head>): Promise<void> {
-    const lane = this.lanes.get(key) ?? []
-    while (lane.length > 0) {
-      const batch = takeBatch(lane)
-      try {
-        await this.write(key, state, batch)
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
+  /** @param last - Where the journal says the key is; known better than the state after a rewrite of the stream. */
+  private write(lane: Lane<Head>, last?: Position | 'none', conflicts = 0): void {
+    const { key, state, batch } = lane
+    try {
+      const records = planBatch(state.head(), batch)
+      if (records.length === 0) {
+        this.settle(lane)
+        return
       }
+      this.journal.append(records, [{ key, last: last ?? (state.position() || 'none') }]).then(
+        () => this.settle(lane),
+        (error: unknown) => this.retry(lane, error, conflicts + 1),
+      )
+    } catch (error) {
+      this.fail(lane, error)
     }
-    this.lanes.delete(key)
   }
 
-  private async write(
-    key: string,
-    state: ChainState<Head>,
-    batch: readonly Queued<Head>[],
-  ): Promise<void> {
-    // Where the journal says the key is; known better than the state after a rewrite of the stream.
-    let known: Position | 'none' | undefined
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
-      const { records, settle } = planBatch(state.head(), batch)
-      if (records.length === 0) return settle()
-      try {
-        await this.journal.append(records, [{ key, last: known ?? (state.position() || 'none') }])
-        return settle()
-      } catch (error) {
-        if (!hasCode(error, 'JOURNAL_CONFLICT')) throw error
-        const last = error.data.last
-        known = typeof last === 'number' ? last : 'none'
-        if (known !== 'none') await this.reached(known)
-      }
+  private async retry(lane: Lane<Head>, error: unknown, conflicts: number): Promise<void> {
+    if (!hasCode(error, 'JOURNAL_CONFLICT')) {
+      this.fail(lane, error)
+      return
     }
-    throw this.givenUp(key, MAX_CONFLICTS)
+    if (conflicts === MAX_CONFLICTS) {
+      this.fail(lane, this.givenUp(lane.key, conflicts))
+      return
+    }
+    const last = typeof error.data.last === 'number' ? error.data.last : 'none'
+    if (last !== 'none') await this.reached(last)
+    this.write(lane, last, conflicts)
+  }
+
+  private settle(lane: Lane<Head>): void {
+    for (const { resolve, reject, result, refusal } of lane.batch) {
+      if (refusal === undefined) resolve(result)
+      else reject(refusal.error)
+    }
+    this.next(lane)
+  }
+
+  private fail(lane: Lane<Head>, error: unknown): void {
+    for (const { reject } of lane.batch) reject(error)
+    this.next(lane)
+  }
+
+  private next(lane: Lane<Head>): void {
+    if (lane.batch.length === 1 && lane.waiting.length === 0) {
+      this.lanes.delete(lane.key)
+      return
+    }
+    // After those who were just answered, whose next changes then go out together.
+    void Promise.resolve().then(() => {
+      if (lane.waiting.length === 0) {
+        this.lanes.delete(lane.key)
+        return
+      }
+      lane.batch = takeBatch(lane.waiting)
+      this.write(lane)
+    })
   }
 }
 
@@ -137,27 +186,27 @@ function takeBatch<Head>(lane: Queued<Head>[]): readonly Queued<Head>[] {
   return lane.splice(0, count)
 }
 
-function planBatch<Head>(
-  start: Head,
-  batch: readonly Queued<Head>[],
-): { records: readonly JournalRecord[]; settle: () => void } {
-  const records: JournalRecord[] = []
-  const settlements: (() => void)[] = []
+/** Plan changes on each other; each keeps what came of it. @returns The records of all. */
+function planBatch<Head>(start: Head, batch: readonly Queued<Head>[]): readonly JournalRecord[] {
+  let records: readonly JournalRecord[] = []
+  let several: JournalRecord[] | undefined
   let head = start
-  for (const { change, resolve, reject } of batch) {
+  for (const queued of batch) {
+    queued.refusal = undefined
     try {
-      const plan = change.plan(head)
-      for (const record of plan.records) records.push(record)
+      const plan = queued.change.plan(head)
+      if (records.length === 0) {
+        records = plan.records
+      } else {
+        several ??= [...records]
+        several.push(...plan.records)
+        records = several
+      }
       head = plan.head
-      settlements.push(() => resolve(plan.result))
+      queued.result = plan.result
     } catch (error) {
-      settlements.push(() => reject(error))
+      queued.refusal = { error }
     }
   }
-  return {
-    records,
-    settle: () => {
-      for (const settle of settlements) settle()
-    },
-  }
+  return records
 }

@@ -1,6 +1,7 @@
-import type { Journal, JournalRecord } from 'crux-storage'
+import type { Journal, JournalRecord, Position } from 'crux-storage'
 import { type Caller, requireWriter } from 'crux-types'
 import type { StoreFactInput, StoreFactResult } from '../fact-store.js'
+import type { FactProjection } from '../facts/fact-projection.js'
 import type { FactTable } from '../facts/fact-table.js'
 import { NONE } from '../facts/fact-table.js'
 import { chainKey, encodeFactLine, type FactLine } from '../facts/journal-line.js'
@@ -37,6 +38,8 @@ export interface FactChange<T> {
     readonly result: T
   }
 }
+
+const EMPTY_CHAIN: ChainHead = { factId: undefined, version: 0 }
 
 /** Changes facts: every write goes through the lane of its version chain. */
 export class FactWriter {
@@ -131,33 +134,47 @@ export class FactWriter {
   }
 
   private chainState(tenant: string, storedEntity: string, key: string): ChainState {
-    const { projection } = this.storing
-    let known: { table: FactTable; chain: number } | undefined
-    let askedAt = -1
-    const chain = (): { table: FactTable; chain: number } | undefined => {
-      // A chain that is there stays; one that is not may come with the next record.
-      if (known !== undefined || askedAt === projection.applied) return known
-      askedAt = projection.applied
-      const table = projection.table(tenant)
-      const found = table?.findChain(storedEntity, key) ?? NONE
-      known = table === undefined || found === NONE ? undefined : { table, chain: found }
-      return known
-    }
+    return new KnownChain(this.storing.projection, tenant, storedEntity, key)
+  }
+}
+
+/** The chain of (tenant, stored entity, key) as the projection has it, looked up no more often than needed. */
+class KnownChain implements ChainState {
+  private table: FactTable | undefined
+  private chain = NONE
+  private askedAt = -1
+
+  constructor(
+    private readonly projection: FactProjection,
+    private readonly tenant: string,
+    private readonly storedEntity: string,
+    private readonly key: string,
+  ) {}
+
+  head(): ChainHead {
+    const table = this.find()
+    if (table === undefined) return EMPTY_CHAIN
+    const row = table.newestLive(this.chain)
     return {
-      head() {
-        const found = chain()
-        if (found === undefined) return { factId: undefined, version: 0 }
-        const { table } = found
-        const row = table.newestLive(found.chain)
-        return {
-          factId: row === NONE ? undefined : table.ids.id(row),
-          version: table.newestVersion(found.chain),
-        }
-      },
-      position() {
-        const found = chain()
-        return found?.table.chainPosition(found.chain) ?? 0
-      },
+      factId: row === NONE ? undefined : table.ids.id(row),
+      version: table.newestVersion(this.chain),
     }
+  }
+
+  position(): Position {
+    return this.find()?.chainPosition(this.chain) ?? 0
+  }
+
+  /** The table that has the chain. */
+  private find(): FactTable | undefined {
+    const { projection } = this
+    // A chain that is there stays; one that is not may come with the next record.
+    if (this.table !== undefined || this.askedAt === projection.applied) return this.table
+    this.askedAt = projection.applied
+    const table = projection.table(this.tenant)
+    if (table === undefined) return undefined
+    this.chain = table.findChain(this.storedEntity, this.key)
+    if (this.chain !== NONE) this.table = table
+    return this.table
   }
 }

@@ -7,6 +7,7 @@ import {
   CruxError,
   type IdSource,
   requireWriter,
+  type TextRule,
   toStoredTime,
 } from 'crux-types'
 import { defaultHorizonClass, HORIZON_CLASSES } from '../decay.js'
@@ -14,7 +15,7 @@ import type { MemoryErrorCode } from '../errors.js'
 import type { Fact } from '../fact.js'
 import type { StoreFactInput, StoreFactResult } from '../fact-store.js'
 import type { FactProjection } from '../facts/fact-projection.js'
-import { chainKey, encodeFactLine, PlannedRecord } from '../facts/journal-line.js'
+import { chainKey, encodeFactLine, type FactLine, PlannedRecord } from '../facts/journal-line.js'
 import { ownersOf, type PrivacyPolicy, storedEntityOf, visibleEntity } from '../privacy.js'
 import { BOOTSTRAP_PREFIX } from '../recall/bootstrap-facts.js'
 import type { ChainChange, ChainHead } from './chain-lanes.js'
@@ -23,6 +24,12 @@ import type { ChainChange, ChainHead } from './chain-lanes.js'
 export const MAX_NAME_BYTES = 4 * 1024
 /** Most bytes of a value. */
 export const MAX_VALUE_BYTES = 1024 * 1024
+
+const ENTITY_RULE = nameRule('entity')
+const KEY_RULE = nameRule('key')
+const RECEIPT_RULE = nameRule('source_receipt')
+const ACTOR_RULE = nameRule('actor')
+const VALUE_RULE: TextRule = { field: 'value', maxBytes: MAX_VALUE_BYTES, allowControl: true }
 
 /** What planning a store needs to know. */
 export interface StoreContext {
@@ -33,6 +40,12 @@ export interface StoreContext {
   /** Time of the tenant's newest accepted fact, queued ones included; it never runs backwards. */
   readonly lastStoredAt: Map<string, number>
 }
+
+/** What an import knows of a fact besides when it is stored; RFC 3339. */
+export type KnownTimes = Partial<Pick<Fact, 'valid_from' | 'valid_to' | 'reverified_at'>>
+
+const NONE_WANTED: readonly string[] = []
+const NOTHING_TO_RETIRE: readonly never[] = []
 
 /** A checked store, ready for the lane of its chain. */
 export interface PlannedStore {
@@ -47,7 +60,6 @@ export interface PlannedStore {
  * The plan, not this function, decides version, predecessor and time, and checks the facts to retire:
  * they depend on what is accepted before.
  *
- * @param times - What an import knows of a fact besides when it is stored; RFC 3339.
  * @throws {CruxError} `READ_ONLY_CALLER`, `TENANT_INVALID`, `TEXT_INVALID`, `CONFIDENCE_INVALID`,
  *   `HORIZON_INVALID`, `PRIVATE_NEEDS_IDENTITY`, `IDENTITY_INVALID` or `ENTITY_RESERVED`; the plan
  *   throws `SUPERSEDES_INVALID`.
@@ -56,7 +68,7 @@ export function planStore(
   context: StoreContext,
   caller: Caller,
   input: StoreFactInput,
-  times: Partial<Pick<Fact, 'valid_from' | 'valid_to' | 'reverified_at'>> = {},
+  times: KnownTimes = {},
 ): PlannedStore {
   requireWriter(caller)
   assertTenant(caller.tenant)
@@ -65,8 +77,8 @@ export function planStore(
   const storedEntity = storedEntityOf(caller, input.entity, input.private ?? false)
   const forcedBy = context.policy.forcedBy(storedEntity)
   const key = chainKey(tenant, storedEntity, input.key)
-  const wanted = [...new Set(input.supersedes ?? [])]
-  const draft = {
+  const wanted = input.supersedes === undefined ? NONE_WANTED : [...new Set(input.supersedes)]
+  const draft: FactDraft = {
     tenant_hash: tenant,
     entity: storedEntity,
     key: input.key,
@@ -75,36 +87,35 @@ export function planStore(
     confidence: input.confidence ?? 1,
     private: (input.private ?? false) || forcedBy !== undefined,
     horizon_class: input.horizonClass ?? defaultHorizonClass(input.entity),
-    ...(input.actor !== undefined && { actor: input.actor }),
-    ...(isSeed(caller, storedEntity) && { seeded: true }),
+    actor: input.actor,
+    seeded: isSeed(caller, storedEntity),
   }
 
   const plan = (head: ChainHead) => {
     const retire = factsToRetire(context, caller, wanted)
-    const fact = { ...nextVersion(context, draft, head), ...times }
+    const fact = nextVersion(context, draft, head, times)
     const records: JournalRecord[] = [new PlannedRecord(key, { op: 'store', fact })]
-    const mark = (recordKey: string, id: string): void => {
-      const bytes = encodeFactLine({
-        op: 'supersede',
-        fact_id: id,
-        by_fact_id: fact.fact_id,
-        superseded_at: fact.stored_at,
-      })
-      records.push({ key: recordKey, bytes })
+    if (head.factId !== undefined) records.push(retirement(key, head.factId, fact))
+    for (const { id, recordKey } of retire) {
+      if (id !== head.factId) records.push(retirement(recordKey, id, fact))
     }
-    if (head.factId !== undefined) mark(key, head.factId)
-    for (const { id, recordKey } of retire) if (id !== head.factId) mark(recordKey, id)
     const warning = warningFor(context, caller, fact, forcedBy)
-    const result: StoreFactResult = {
-      fact,
-      entity: visibleEntity(ownersOf(caller), fact.entity, fact.private) ?? input.entity,
-      retired: wanted,
-      ...(warning !== undefined && { warning }),
-    }
+    const entity = visibleEntity(ownersOf(caller), fact.entity, fact.private) ?? input.entity
+    const result: StoreFactResult =
+      warning === undefined
+        ? { fact, entity, retired: wanted }
+        : { fact, entity, retired: wanted, warning }
     return { records, head: { factId: fact.fact_id, version: fact.version }, result }
   }
   const weight = input.value.length + input.entity.length + input.key.length + 512
   return { chainKey: key, storedEntity, change: { plan, isStackable: true, weight } }
+}
+
+/** The mark that a fact retires another one. */
+function retirement(key: string, id: string, by: Fact): JournalRecord {
+  const { fact_id: byId, stored_at: at } = by
+  const line: FactLine = { op: 'supersede', fact_id: id, by_fact_id: byId, superseded_at: at }
+  return { key, bytes: encodeFactLine(line) }
 }
 
 /** What a writer decides about a fact. */
@@ -118,28 +129,44 @@ export type FactDraft = Pick<
   | 'confidence'
   | 'private'
   | 'horizon_class'
-  | 'actor'
-  | 'seeded'
->
+> & { readonly actor?: string | undefined; readonly seeded?: boolean }
 
 /** The fact of a draft, as the version that follows the head of its chain; its time is never before that of another. */
-export function nextVersion(context: StoreContext, draft: FactDraft, head: ChainHead): Fact {
+export function nextVersion(
+  context: StoreContext,
+  draft: FactDraft,
+  head: ChainHead,
+  times: KnownTimes = {},
+): Fact {
   const { tenant_hash: tenant } = draft
   const last = context.lastStoredAt.get(tenant) ?? Number.NEGATIVE_INFINITY
   const applied = context.projection.table(tenant)?.lastStoredAt ?? Number.NEGATIVE_INFINITY
   const now = Math.max(context.clock.now(), last, applied)
   context.lastStoredAt.set(tenant, now)
-  return {
+  // One literal and few additions: putting it together from parts takes as long as writing it down.
+  const fact: { -readonly [K in keyof Fact]: Fact[K] } = {
     fact_id: `f_${context.ids()}`,
-    ...draft,
+    tenant_hash: tenant,
+    entity: draft.entity,
+    key: draft.key,
+    value: draft.value,
+    source_receipt: draft.source_receipt,
     // Adding 0 makes 0 of -0, which the journal could not tell apart.
     confidence: Math.fround(draft.confidence) + 0,
     stored_at: toStoredTime(now),
     tokens: Math.ceil(Buffer.byteLength(draft.value) / 4),
     deleted: false,
     version: head.version + 1,
-    ...(head.factId !== undefined && { supersedes: head.factId }),
+    private: draft.private,
+    horizon_class: draft.horizon_class,
   }
+  if (head.factId !== undefined) fact.supersedes = head.factId
+  if (draft.actor !== undefined) fact.actor = draft.actor
+  if (draft.seeded === true) fact.seeded = true
+  if (times.valid_from !== undefined) fact.valid_from = times.valid_from
+  if (times.valid_to !== undefined) fact.valid_to = times.valid_to
+  if (times.reverified_at !== undefined) fact.reverified_at = times.reverified_at
+  return fact
 }
 
 /**
@@ -160,8 +187,8 @@ function factsToRetire(
   context: StoreContext,
   caller: Caller,
   wanted: readonly string[],
-): { id: string; recordKey: string }[] {
-  if (wanted.length === 0) return []
+): readonly { id: string; recordKey: string }[] {
+  if (wanted.length === 0) return NOTHING_TO_RETIRE
   const owners = ownersOf(caller)
   const table = context.projection.table(caller.tenant)
   const invalid: string[] = []
@@ -206,17 +233,17 @@ function warningFor(
     : `${reason}, and CORECRUXD_SHARE_PREFIXES_OVERRIDE cannot share them; choose another entity`
 }
 
+function nameRule(field: string): TextRule {
+  return { field, maxBytes: MAX_NAME_BYTES, allowControl: false }
+}
+
 /** Check what a writer wants to store. @throws {CruxError} `TEXT_INVALID`, `CONFIDENCE_INVALID` or `HORIZON_INVALID`. */
 export function assertStoreInput(input: StoreFactInput): void {
-  const name = (field: string, text: string | undefined): void => {
-    if (text !== undefined)
-      assertText(text, { field, maxBytes: MAX_NAME_BYTES, allowControl: false })
-  }
-  name('entity', input.entity)
-  name('key', input.key)
-  name('source_receipt', input.sourceReceipt)
-  name('actor', input.actor)
-  assertText(input.value, { field: 'value', maxBytes: MAX_VALUE_BYTES, allowControl: true })
+  assertText(input.entity, ENTITY_RULE)
+  assertText(input.key, KEY_RULE)
+  if (input.sourceReceipt !== undefined) assertText(input.sourceReceipt, RECEIPT_RULE)
+  if (input.actor !== undefined) assertText(input.actor, ACTOR_RULE)
+  assertText(input.value, VALUE_RULE)
   const { confidence, horizonClass } = input
   if (confidence !== undefined && !(confidence >= 0 && confidence <= 1)) {
     throw new CruxError<MemoryErrorCode>(

@@ -52,9 +52,9 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Jour
 
   const open = (name: string): JournalStream => {
     if (closing !== undefined) throw closed()
-    assertStream(name)
     let stream = streams.get(name)
     if (stream === undefined) {
+      assertStream(name)
       stream = new JournalStream(name, context)
       streams.set(name, stream)
     }
@@ -62,9 +62,14 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Jour
   }
 
   return {
-    async append(records, expect = []) {
-      if (closing !== undefined) throw closed()
-      return open(checkRecords(records)).append(records, expect)
+    append(records, expect = []) {
+      // Not async: a promise less for each append.
+      try {
+        if (closing !== undefined) throw closed()
+        return open(checkRecords(records)).append(records, expect)
+      } catch (error) {
+        return Promise.reject(error)
+      }
     },
     async follow(stream, from, apply, signal) {
       return open(stream).follow(from, apply, signal)

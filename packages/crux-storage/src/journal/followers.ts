@@ -52,9 +52,9 @@ export class LiveFollowers {
   give(records: readonly JournalRecord[], positions: readonly Position[]): void {
     let failed: Follower | undefined
     for (const follower of this.followers) {
-      records.forEach((record, place) => {
-        follower.take(record, positions[place] ?? 0)
-      })
+      for (let place = 0; place < records.length; place++) {
+        follower.take(records[place] as JournalRecord, positions[place] as Position) // below the length
+      }
       if (!follower.isOver) continue
       this.followers.delete(follower)
       failed ??= follower

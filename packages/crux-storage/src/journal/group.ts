@@ -41,15 +41,13 @@ export class Group {
 
   add(waiter: Waiter): void {
     const { records, positions } = waiter
-    records.forEach((record, index) => {
-      this.reserve(lineSpace(record.bytes.length, record.key))
-      this.used = encodeLine(this.space, this.used, record.bytes, {
-        at: positions[index] ?? 0,
-        key: record.key,
-        index,
-        count: records.length,
-      })
-    })
+    const count = records.length
+    for (let index = 0; index < count; index++) {
+      const { key, bytes } = records[index] as JournalRecord // below the length
+      this.reserve(lineSpace(bytes.length, key))
+      const trailer = { at: positions[index] as Position, key, index, count }
+      this.used = encodeLine(this.space, this.used, bytes, trailer)
+    }
     this.waiters.push(waiter)
   }
 

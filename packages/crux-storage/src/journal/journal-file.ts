@@ -145,9 +145,10 @@ export class JournalFile {
 
   /** Note the positions of records that {@link write} made durable. */
   note(records: readonly JournalRecord[], positions: readonly Position[]): void {
-    records.forEach((record, place) => {
-      this.keys.set(record.key, positions[place] ?? 0)
-    })
+    for (let place = 0; place < records.length; place++) {
+      const { key } = records[place] as JournalRecord // below the length
+      this.keys.set(key, positions[place] as Position)
+    }
   }
 
   /**

@@ -42,26 +42,36 @@ export class JournalStream {
     this.file = new JournalFile(name, context)
   }
 
-  async append(
+  append(
     records: readonly JournalRecord[],
     expect: readonly Expectation[],
   ): Promise<readonly Position[]> {
-    // No `await` when there is nothing to wait for: calls made one after another stay in order.
-    if (!this.isReady()) await this.enter(() => this.ready())
-    this.requireWritable()
-    checkExpectations((key) => this.pending.get(key) ?? this.file.position(key), expect)
+    // Not async: a promise less for each append, and calls made one after another stay in order.
+    if (this.isReady()) return this.queue(records, expect)
+    return this.enter(() => this.ready()).then(() => this.queue(records, expect))
+  }
 
-    const positions = records.map((_, place) => this.last + 1 + place)
-    this.last += records.length
-    records.forEach((record, place) => {
-      this.pending.set(record.key, positions[place] ?? 0)
-    })
-    const group = this.groupToFill()
+  private queue(
+    records: readonly JournalRecord[],
+    expect: readonly Expectation[],
+  ): Promise<readonly Position[]> {
+    // What is thrown in here rejects the promise.
     return new Promise((resolve, reject) => {
-      group.add({ records, positions, resolve, reject })
+      this.requireWritable()
+      checkExpectations(this.positionOf, expect)
+      const positions = records.map(({ key }) => {
+        const at = ++this.last
+        this.pending.set(key, at)
+        return at
+      })
+      this.groupToFill().add({ records, positions, resolve, reject })
       this.committing ??= this.commit()
     })
   }
+
+  /** Newest accepted position of a key. */
+  private readonly positionOf = (key: string): Position | undefined =>
+    this.pending.get(key) ?? this.file.position(key)
 
   async follow(
     from: Position,
@@ -234,9 +244,10 @@ export class JournalStream {
     const failures = new Map<number, unknown>()
     for (const [place, { records, positions }] of group.waiters.entries()) {
       this.file.note(records, positions)
-      records.forEach(({ key }, i) => {
+      for (let i = 0; i < records.length; i++) {
+        const { key } = records[i] as JournalRecord // below the length
         if (this.pending.get(key) === positions[i]) this.pending.delete(key)
-      })
+      }
       try {
         this.live.give(records, positions)
       } catch (error) {

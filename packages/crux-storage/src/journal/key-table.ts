@@ -151,36 +151,42 @@ export function halfSipHash(text: string, seed0: number, seed1: number, out: Uin
   let v1 = seed1 ^ 0xee
   let v2 = 0x6c796765 ^ seed0
   let v3 = 0x74656462 ^ seed1
-  const round = (): void => {
-    v0 = (v0 + v1) | 0
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
-    v0 = (v0 << 16) | (v0 >>> 16)
-    v2 = (v2 + v3) | 0
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
-    v0 = (v0 + v3) | 0
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
-    v2 = (v2 + v1) | 0
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
-    v2 = (v2 << 16) | (v2 >>> 16)
-  }
-  const { length } = text
-  const whole = length & ~1
-  for (let i = 0; i < whole; i += 2) {
-    const word = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16)
-    v3 ^= word
-    round()
-    round()
+  const words = (text.length >>> 1) + 1
+  // One loop over the words and the two ends, with the round written out: a function for it would keep
+  // the state in memory, where each step makes a number for the garbage collector.
+  for (let step = 0; step < words + 2; step++) {
+    let word = 0
+    let rounds = 4
+    if (step < words) {
+      word = wordOf(text, step * 2)
+      rounds = 2
+      v3 ^= word
+    } else if (step === words) {
+      v2 ^= 0xee
+    } else {
+      out[0] = v1 ^ v3
+      v1 ^= 0xdd
+    }
+    for (; rounds > 0; rounds--) {
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+    }
     v0 ^= word
   }
-  const last = ((length * 2) << 24) | (length & 1 ? text.charCodeAt(length - 1) : 0)
-  v3 ^= last
-  round()
-  round()
-  v0 ^= last
-  v2 ^= 0xee
-  for (let i = 0; i < 4; i++) round()
-  out[0] = v1 ^ v3
-  v1 ^= 0xdd
-  for (let i = 0; i < 4; i++) round()
   out[1] = v1 ^ v3
+}
+
+/** The two units from `at`; the last word also says how long the text is. */
+function wordOf(text: string, at: number): number {
+  const { length } = text
+  if (at + 1 < length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16)
+  return ((length * 2) << 24) | (at < length ? text.charCodeAt(at) : 0)
 }

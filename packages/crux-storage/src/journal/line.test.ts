@@ -20,6 +20,29 @@ describe('encodeLine', () => {
     )
   })
 
+  it('writes what JSON.stringify would, whatever the key and the numbers', () => {
+    const keys = fc.oneof(fc.string({ unit: 'binary' }), fc.string())
+    const trailers = fc.record({
+      at: fc.oneof(fc.maxSafeNat(), fc.nat(), fc.constantFrom(9, 10, 999_999_999, 1_000_000_000)),
+      key: keys,
+      index: fc.nat(300),
+      count: fc.nat(300),
+    })
+    fc.assert(
+      fc.property(trailers, fc.jsonValue(), (trailer, value) => {
+        const record = JSON.stringify({ value })
+        const { at, key, index, count } = trailer
+        const _j = {
+          s: at,
+          ...(key !== '' && { k: key }),
+          ...(count !== 1 && { t: [index, count] }),
+          c: crc32c(Buffer.from(record.slice(0, -1))),
+        }
+        expect(encode(record, trailer).toString()).toBe(`${JSON.stringify({ value, _j })}\n`)
+      }),
+    )
+  })
+
   it('leaves out the key and the place where they say nothing', () => {
     const line = encode('{"a":1}', { at: 1, key: '', index: 0, count: 1 }).toString()
     expect(JSON.parse(line)).toEqual({ a: 1, _j: { s: 1, c: crc32c(Buffer.from('{"a":1')) } })

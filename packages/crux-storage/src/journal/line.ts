@@ -1,5 +1,6 @@
 import { crc32c } from 'crux-segment'
 import type { Position } from './journal.js'
+import { JSON_BYTES_PER_UNIT, putAscii, putInteger, putJsonString } from './json-bytes.js'
 
 // A line is the record's object with one more last member:
 //
@@ -11,8 +12,10 @@ import type { Position } from './journal.js'
 const NEWLINE = 0x0a
 const QUOTE = 0x22
 const COMMA = 0x2c
+const ZERO = 0x30
 const COLON = 0x3a
 const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
 const UNDERSCORE = 0x5f
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
@@ -39,8 +42,7 @@ export interface ParsedLine extends LineTrailer {
 
 /** An upper bound of the bytes of a line. */
 export function lineSpace(recordBytes: number, key: string): number {
-  // Every UTF-16 unit takes at most six bytes in JSON (`\u0000`).
-  return recordBytes + key.length * 6 + TRAILER_SPACE
+  return recordBytes + key.length * JSON_BYTES_PER_UNIT + TRAILER_SPACE
 }
 
 /**
@@ -57,13 +59,19 @@ export function encodeLine(
   { at, key, index, count }: LineTrailer,
 ): number {
   target.set(record, offset)
-  const recordEnd = offset + record.length - 1
-  const crc = crc32c(target.subarray(offset, recordEnd))
-  const comma = isEmptyObject(record) ? '' : ','
-  const k = key === '' ? '' : `,"k":${JSON.stringify(key)}`
-  const t = count === 1 ? '' : `,"t":[${index},${count}]`
-  const trailer = `${comma}"_j":{"s":${at}${k}${t},"c":${crc}}}\n`
-  return recordEnd + target.write(trailer, recordEnd, 'utf8')
+  const covered = record.length - 1
+  let end = offset + covered
+  if (!isEmptyObject(record)) target[end++] = COMMA
+  end = putInteger(target, putAscii(target, end, TRAILER_START), at)
+  if (key !== '') end = putJsonString(target, putAscii(target, end, ',"k":'), key)
+  if (count !== 1) {
+    end = putInteger(target, putAscii(target, end, ',"t":['), index)
+    target[end++] = COMMA
+    end = putInteger(target, end, count)
+    target[end++] = CLOSE_BRACKET
+  }
+  end = putInteger(target, putAscii(target, end, ',"c":'), crc32c(record, 0, covered))
+  return putAscii(target, end, '}}\n')
 }
 
 /**
@@ -165,7 +173,7 @@ class Cursor {
     const first = this.at
     let value = 0
     for (;;) {
-      const digit = (this.bytes[this.at] ?? 0) - 0x30
+      const digit = (this.bytes[this.at] ?? 0) - ZERO
       if (digit < 0 || digit > 9) break
       value = value * 10 + digit
       this.at++
