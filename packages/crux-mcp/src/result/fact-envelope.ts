@@ -2,7 +2,13 @@ import type { FactPage, RankedFact } from 'crux-memory'
 import { POINTER_TOKENS, SUMMARY_TOKENS } from 'crux-retrieval'
 import { CONSOLE_FACTS_URL } from './crc-v1.js'
 import type { FactFragments, FragmentCache } from './fact-fragments.js'
-import { type JsonPiece, joinPieces, jsonPiece, type PieceForm } from './json-piece.js'
+import {
+  type JsonPiece,
+  jsonPiece,
+  type PieceForm,
+  pieceTemplate,
+  valuePiece,
+} from './json-piece.js'
 
 /** JSON text of facts as rows of answers show them: an array. */
 export function factRows(rows: readonly RankedFact[], fragments: FragmentCache): string {
@@ -36,21 +42,27 @@ export function factEnvelope(
 ): JsonPiece {
   const { rows, hydrated } = page
   const parts = rows.map((row) => fragments.get(row))
-  const pointers = parts.map((part, index) => (index < hydrated ? part.exact : part.demoted()))
-  const contents = parts.slice(0, hydrated).map((part) => part.content)
-  const memories = parts.map((part) => part.memory)
   const head = rows.length > hydrated ? HEAD_MIXED : HEAD_FULL
-  const middle = jsonPiece(costAndFreshness(rows, parts))
-  const end = jsonPiece(nextAndMeta(page, asked))
-  const write = (form: PieceForm): string =>
-    head[form] +
-    joinPieces(pointers, form) +
-    CONTENT[form] +
-    joinPieces(contents, form) +
-    middle[form] +
-    joinPieces(memories, form) +
-    AFTER_MEMORIES[form] +
-    end[form]
+  const middle = costAndFreshness(parts)
+  const end = nextAndMeta(page, asked, parts[0])
+  const write = (form: PieceForm): string => {
+    let pointers = ''
+    let contents = ''
+    let memories = ''
+    for (let at = 0; at < parts.length; at++) {
+      const part = parts[at] as FactFragments // below the length
+      const comma = at === 0 ? '' : ','
+      memories += comma + part.memory[form]
+      if (at < hydrated) {
+        pointers += comma + part.exact[form]
+        contents += comma + part.content[form]
+      } else {
+        pointers += comma + part.demoted()[form]
+      }
+    }
+    const found = head[form] + pointers + CONTENT[form] + contents
+    return found + middle[form] + memories + AFTER_MEMORIES[form] + end[form]
+  }
   return { plain: write('plain'), quoted: write('quoted') }
 }
 
@@ -58,6 +70,7 @@ const HEAD = '{"contract":"crc-v1","kind":"fact","hydrate_tier":'
 const HEAD_FULL = jsonPiece(`${HEAD}"full","pointers":[`)
 const HEAD_MIXED = jsonPiece(`${HEAD}"mixed","pointers":[`)
 const CONTENT = jsonPiece('],"content":[')
+
 const AFTER_MEMORIES = jsonPiece(
   `],"autonomy_consumed":${JSON.stringify({
     capability: 'facts:read',
@@ -65,50 +78,51 @@ const AFTER_MEMORIES = jsonPiece(
     scope: 'agent',
   })},"links":${JSON.stringify({ open_in_console: CONSOLE_FACTS_URL })}}`,
 )
+const NULL = valuePiece(null)
+const NOTHING = jsonPiece('')
+
+const COST_AND_FRESHNESS = pieceTemplate`],"cost_estimate":{"pointer":${'pointer'},"summary":${'summary'},"full":${'full'}},"agent_decision":null,"envelope":{"freshness":${'freshness'},"receipts_used":[],"memories_used":[`
 
 /** From the end of `content` to the start of `memories_used`. */
-function costAndFreshness(rows: readonly RankedFact[], parts: readonly FactFragments[]): string {
-  const first = rows[0]
-  const cost = {
-    pointer: POINTER_TOKENS * rows.length,
-    summary: SUMMARY_TOKENS * rows.length,
-    full: parts.reduce((sum, part) => sum + part.valueTokens, 0),
-  }
-  const freshness = {
-    effective_confidence: first?.effectiveConfidence ?? null,
-    age_hours: first?.ageHours ?? null,
-    horizon_class: first?.fact.horizon_class ?? null,
-    superseded_by: first?.fact.superseded_by ?? null,
-  }
-  return (
-    `],"cost_estimate":${JSON.stringify(cost)},"agent_decision":null,` +
-    `"envelope":{"freshness":${JSON.stringify(freshness)},"receipts_used":[],"memories_used":[`
-  )
+function costAndFreshness(parts: readonly FactFragments[]): JsonPiece {
+  let full = 0
+  for (const { valueTokens } of parts) full += valueTokens
+  return COST_AND_FRESHNESS({
+    pointer: valuePiece(POINTER_TOKENS * parts.length),
+    summary: valuePiece(SUMMARY_TOKENS * parts.length),
+    full: valuePiece(full),
+    freshness: parts[0]?.freshness ?? NULL,
+  })
 }
+
+const NEXT_AND_META = pieceTemplate`,"next":{"canonical_slug":${'slug'},"resolution_pointer":null,"expand":null},"meta":{"resolved_by":${'resolvedBy'},"ranked":${'isRanked'}${'counts'}}}`
+const BY_QUERY = valuePiece('query')
+const BY_ENTITY = valuePiece('entity+key')
 
 /** From the end of the inner `envelope` to the end. */
 function nextAndMeta(
   { rows, hydrated, matched }: FactPage,
-  asked: Parameters<typeof factEnvelope>[1],
-): string {
+  { query, entity, isBudgeted }: Parameters<typeof factEnvelope>[1],
+  first: FactFragments | undefined,
+): JsonPiece {
   const demoted = rows.length - hydrated
-  const capped = asked.isBudgeted ? matched - rows.length : 0
-  const next = {
-    canonical_slug: asked.entity ?? rows[0]?.entity ?? null,
-    resolution_pointer: null,
-    expand: null,
-  }
-  const meta = {
-    resolved_by: asked.entity === undefined ? 'query' : 'entity+key',
-    ranked: asked.query !== undefined && asked.entity === undefined,
-    ...(demoted > 0 || capped > 0
-      ? {
-          demoted,
-          total_candidates: matched,
-          emitted_full: hydrated,
-          ...(capped > 0 ? { capped } : {}),
-        }
-      : {}),
-  }
-  return `,"next":${JSON.stringify(next)},"meta":${JSON.stringify(meta)}}`
+  const capped = isBudgeted ? matched - rows.length : 0
+  const hasLess = demoted > 0 || capped > 0
+  return NEXT_AND_META({
+    slug: entity === undefined ? (first?.entity ?? NULL) : valuePiece(entity),
+    resolvedBy: entity === undefined ? BY_QUERY : BY_ENTITY,
+    isRanked: valuePiece(query !== undefined && entity === undefined),
+    counts: hasLess ? countsPiece({ demoted, matched, hydrated, capped }) : NOTHING,
+  })
+}
+
+function countsPiece(of: {
+  readonly demoted: number
+  readonly matched: number
+  readonly hydrated: number
+  readonly capped: number
+}): JsonPiece {
+  const { demoted, matched, hydrated, capped } = of
+  const counts = { demoted, total_candidates: matched, emitted_full: hydrated }
+  return jsonPiece(`,${JSON.stringify({ ...counts, ...(capped > 0 && { capped }) }).slice(1, -1)}`)
 }

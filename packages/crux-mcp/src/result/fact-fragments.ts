@@ -1,7 +1,7 @@
 import type { FactStore, RankedFact } from 'crux-memory'
 import { contentHash } from 'crux-retrieval'
 import { cutUtf8 } from 'crux-types'
-import { type JsonPiece, jsonPiece } from './json-piece.js'
+import { type JsonPiece, jsonPiece, valuePiece } from './json-piece.js'
 
 /** Longest epitome, in UTF-8 bytes. */
 const EPITOME_BYTES = 80
@@ -22,6 +22,10 @@ export interface FactFragments {
   readonly content: JsonPiece
   /** Item of `memories_used`. */
   readonly memory: JsonPiece
+  /** `freshness` of an envelope whose first fact it is. */
+  readonly freshness: JsonPiece
+  /** The entity as the caller sees it, as a JSON string. */
+  readonly entity: JsonPiece
   /** Bytes of the value over four, rounded down. */
   readonly valueTokens: number
 }
@@ -65,8 +69,8 @@ export class FragmentCache {
   }
 
   private keep(of: RankedFact, fragments: FactFragments, replaced: number): void {
-    const { row, exact, content, memory } = fragments
-    const units = [exact, content, memory].reduce(
+    const { row, exact, content, memory, freshness } = fragments
+    const units = [exact, content, memory, freshness].reduce(
       (sum, { plain, quoted }) => sum + plain.length + quoted.length,
       row.length + of.fact.value.length,
     )
@@ -123,6 +127,13 @@ function writeFragments(ranked: RankedFact): FactFragments {
     },
     content: piece({ id: fact_id, text: value }),
     memory: piece({ fact_id, topic: entity, freshness }),
+    freshness: piece({
+      effective_confidence: effectiveConfidence,
+      age_hours: ageHours,
+      horizon_class: fact.horizon_class,
+      superseded_by: fact.superseded_by ?? null,
+    }),
+    entity: valuePiece(entity),
     valueTokens: Math.floor(Buffer.byteLength(value) / 4),
   }
 }

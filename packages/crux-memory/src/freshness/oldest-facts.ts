@@ -80,7 +80,7 @@ async function scanOldest(
     () => 0,
   )
   return {
-    rows: taken.rows.map((row) => context.rankedFact(table, sight, row, now)),
+    rows: taken.ranks.map(({ row }) => context.rankedFact(table, sight, row, now)),
     matched: taken.matched,
     now,
     marks: taken.ranks.map((rank) => ({ now, limit, ...rank, changes: 0 })),

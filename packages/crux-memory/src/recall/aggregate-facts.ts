@@ -94,9 +94,9 @@ async function candidatesOf(
     (row) => table.tokens(row),
   )
   return {
-    rows: taken.rows,
+    rows: taken.ranks.map(({ row }) => row),
     tokens: taken.totalTokens,
-    isTruncated: taken.rows.length < taken.matched,
+    isTruncated: taken.ranks.length < taken.matched,
   }
 }
 

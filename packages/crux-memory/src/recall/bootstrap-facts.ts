@@ -133,7 +133,7 @@ async function sharedFacts(
     },
   )
   const facts: Fact[] = []
-  for (const index of taken.rows) {
+  for (const { row: index } of taken.ranks) {
     const candidate = candidates[index]
     if (candidate !== undefined) facts.push(candidate.table.fact(candidate.row))
   }

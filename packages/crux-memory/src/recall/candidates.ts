@@ -130,12 +130,13 @@ async function visitAll(
   limit: number,
   visit: (row: number) => void,
   pause: Pause,
-  isHopeless: (block: number) => boolean = () => false,
+  isHopeless?: (block: number) => boolean,
 ): Promise<void> {
   for (let block = (limit - 1) >> ROW_BLOCK_BITS; block >= 0; block--) {
-    if (isHopeless(block)) continue
+    if (isHopeless?.(block) === true) continue
     const first = block << ROW_BLOCK_BITS
     for (let row = Math.min(first + (1 << ROW_BLOCK_BITS), limit) - 1; row >= first; row--) {
+      if (isHopeless?.(block) === true) break
       visit(row)
     }
     await pause()
@@ -147,18 +148,16 @@ export async function visitSet(
   set: RowSet,
   visit: (row: number) => void,
   pause: Pause,
-  isHopeless: (block: number) => boolean = () => false,
+  isHopeless?: (block: number) => boolean,
 ): Promise<void> {
   let visited = 0
   let start = set.limit
   for (let row = set.previous(set.limit); row !== -1; ) {
-    if (row < start) {
-      const block = row >>> ROW_BLOCK_BITS
-      start = block << ROW_BLOCK_BITS
-      if (isHopeless(block)) {
-        row = set.previous(start)
-        continue
-      }
+    if (row < start) start = (row >>> ROW_BLOCK_BITS) << ROW_BLOCK_BITS
+    // Asked before each row: a row that is taken may leave the rest of its block without hope.
+    if (isHopeless?.(start >>> ROW_BLOCK_BITS) === true) {
+      row = set.previous(start)
+      continue
     }
     visit(row)
     row = set.previous(row)

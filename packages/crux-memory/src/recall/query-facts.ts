@@ -61,14 +61,12 @@ export async function queryFacts(
     !table.isDeleted(row) &&
     sight.sees(row) &&
     (includeSuperseded || !table.isSuperseded(row, limit))
-  const asked: Asked = {
-    ...{ context, table, sight, query, limit, pause, counts },
-    confidence(row) {
-      if (!counts(row)) return undefined
-      if (query.asOf !== undefined && !table.isValidAt(row, query.asOf)) return undefined
-      return context.effectiveConfidence(table, row, now)
-    },
+  const confidence = (row: number): number | undefined => {
+    if (!counts(row)) return undefined
+    if (query.asOf !== undefined && !table.isValidAt(row, query.asOf)) return undefined
+    return context.effectiveConfidence(table, row, now)
   }
+  const asked: Asked = { context, table, sight, query, limit, pause, counts, confidence }
   // Without words there is nothing to match in any way.
   const match = query.query === undefined ? 'substring' : (query.match ?? 'substring')
   // Scores of words depend on all facts that count, places in a fused ranking on those above.
@@ -124,21 +122,24 @@ async function substringLane(asked: Asked, floor: number): Promise<Lane> {
   let isCounting = true
   return {
     scan: async (offer, bar) => {
-      // Rows come newest first, and decay only lowers: a block of no more confidence than the bar
-      // holds nothing that would be taken.
+      // Rows come newest first, and decay only lowers: rows of no more confidence than the bar are
+      // not taken any more.
       const isHopeless = (block: number): boolean => {
         const worst = bar()
         return worst !== undefined && table.mostConfidence(block) <= worst.first
       }
-      await visit(
-        (row) => {
-          const confidence = asked.confidence(row)
-          if (confidence === undefined) return
-          if (confidence >= floor) offer(confidence, table.storedAt.get(row), row)
-          else if (isCounting) below++
-        },
-        query.isCounted === false && table.isInTimeOrder ? isHopeless : undefined,
-      )
+      const take = (row: number): void => {
+        const confidence = asked.confidence(row)
+        if (confidence === undefined) return
+        if (confidence >= floor) offer(confidence, table.storedAt.get(row), row)
+        else if (isCounting) below++
+      }
+      const takeIfAbove = (row: number): void => {
+        const worst = bar()
+        if (worst === undefined || table.confidence.get(row) > worst.first) take(row)
+      }
+      if (query.isCounted === false && table.isInTimeOrder) await visit(takeIfAbove, isHopeless)
+      else await visit(take)
       isCounting = false
     },
     belowFloor: () => below,
@@ -179,12 +180,12 @@ async function hybridLane(asked: Asked, floor: number): Promise<Lane> {
   const fused = new Map<number, number>()
   let below = 0
   for (const lane of [await substringLane(asked, floor), await rankedLane(asked, floor)]) {
-    const { rows } = await takeRanked(
+    const { ranks } = await takeRanked(
       lane.scan,
       { topK: HYBRID_DEPTH, tokenBudget: undefined, isTiered: false },
       () => 0,
     )
-    for (const [place, row] of rows.entries()) {
+    for (const [place, { row }] of ranks.entries()) {
       fused.set(row, (fused.get(row) ?? 0) + 1 / (RRF_K + place + 1))
     }
     below = Math.max(below, lane.belowFloor())

@@ -105,9 +105,10 @@ export class RecallContext {
   ): RankedFact {
     const anchor = table.anchor(row)
     const freshness = freshnessAt(this.horizons, table.horizonClass(row), anchor, now, recalls)
+    const fact = table.fact(row)
     return {
-      fact: table.fact(row),
-      entity: sight.entity(row) ?? '',
+      fact,
+      entity: sight.entityOf(fact) ?? '',
       effectiveConfidence: effectiveConfidence(table.confidence.get(row), freshness),
       freshness,
       ageHours: ageHours(anchor, now),

@@ -19,8 +19,6 @@ export interface Cut {
 
 export interface Taken {
   /** Best first. */
-  readonly rows: readonly number[]
-  /** The ranks of those rows. */
   readonly ranks: readonly RowRank[]
   /** How many of them in full; the others are pointers. */
   readonly hydrated: number
@@ -78,7 +76,8 @@ export async function takeRanked(
     )
     const found = top.sorted()
     ranked.push(...found)
-    await costs.add(found)
+    const counting = costs.add(found)
+    if (counting !== undefined) await counting
     const full =
       tokenBudget === undefined ? ranked.length : fullWithinBudget(costs.all, tokenBudget)
     const emit =
@@ -93,8 +92,7 @@ export async function takeRanked(
     let totalTokens = 0
     for (let i = 0; i < full; i++) totalTokens += costs.all[i] ?? 0
     return {
-      rows: ranked.slice(0, emit).map(({ row }) => row),
-      ranks: ranked.slice(0, emit),
+      ranks: emit < ranked.length ? ranked.slice(0, emit) : ranked,
       hydrated: full,
       totalTokens,
       matched: cut.isCapped === true ? Math.min(matched, cut.topK) : matched,
@@ -115,17 +113,33 @@ class Costs {
     private readonly budget = Number.POSITIVE_INFINITY,
   ) {}
 
-  async add(ranks: readonly RowRank[]): Promise<void> {
-    for (const { row } of ranks) {
-      if (this.all.length > 0 && this.used >= this.budget) {
-        this.all.push(Number.POSITIVE_INFINITY)
-        continue
-      }
-      const asked = this.costOf(row)
-      const cost = typeof asked === 'number' ? asked : await asked
-      this.all.push(cost)
-      this.used += cost
+  /** @returns A promise where counting takes a while. */
+  add(ranks: readonly RowRank[]): Promise<void> | undefined {
+    for (let at = 0; at < ranks.length; at++) {
+      const cost = this.next((ranks[at] as RowRank).row) // below the length
+      if (typeof cost !== 'number') return this.addSlowly(ranks, at, cost)
+      this.keep(cost)
     }
+    return undefined
+  }
+
+  private async addSlowly(
+    ranks: readonly RowRank[],
+    from: number,
+    first: Promise<number>,
+  ): Promise<void> {
+    this.keep(await first)
+    for (const { row } of ranks.slice(from + 1)) this.keep(await this.next(row))
+  }
+
+  private next(row: number): number | Promise<number> {
+    if (this.all.length > 0 && this.used >= this.budget) return Number.POSITIVE_INFINITY
+    return this.costOf(row)
+  }
+
+  private keep(cost: number): void {
+    this.all.push(cost)
+    this.used += cost
   }
 }
 

@@ -52,7 +52,7 @@ export async function viewFacts(
 
   const rows: RankedFact[] = []
   let totalTokens = 0
-  for (const row of taken.rows) {
+  for (const { row } of taken.ranks) {
     const tokens = await context.cost(table, row, pause)
     const wouldExceed = totalTokens + tokens > (filter.tokenBudget ?? Number.POSITIVE_INFINITY)
     if (rows.length > 0 && wouldExceed) break
