@@ -1,8 +1,21 @@
 /** Awaited between pieces of long work; gives a promise only when it is time to let others run. */
 export type Pause = () => Promise<void> | undefined
 
+// Work that waits for its next slice, in the order in which it began to wait.
+const waiting: (() => void)[] = []
+
+function runNextSlice(): void {
+  const next = waiting.shift()
+  // The others in later turns: all in this one would hold the event loop for a slice each.
+  if (waiting.length > 0) setImmediate(runNextSlice)
+  next?.()
+}
+
 /**
  * Gives the event loop back between pieces of long work, so that no piece holds it for long.
+ *
+ * However much long work is under way, one turn of the event loop has one slice of it; between two
+ * slices come the requests and timers that are due.
  *
  * @example
  * const pause = createPauser()
@@ -20,10 +33,11 @@ export function createPauser(
     options.signal?.throwIfAborted()
     if (performance.now() - started < sliceMs) return undefined
     return new Promise((resolve) => {
-      setImmediate(() => {
+      waiting.push(() => {
         started = performance.now()
         resolve()
       })
+      if (waiting.length === 1) setImmediate(runNextSlice)
     })
   }
 }

@@ -30,6 +30,7 @@ import {
   type StreamRefusal,
 } from './event-streams.js'
 import { readBody } from './read-body.js'
+import { RequestBatch } from './request-batch.js'
 import { createWellKnown } from './well-known.js'
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000
@@ -90,6 +91,7 @@ export function createRequestHandler(
     options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
   )
   const discoveryText = JSON.stringify(discovery(options.version))
+  const requests = new RequestBatch()
   const answers = new AnswerBatch()
   const full = createFull?.({ options, dispatch, streams, tools, stillAdmitted })
   let isStopping = false
@@ -169,6 +171,7 @@ export function createRequestHandler(
       const hint = `a request body has at most ${options.maxBodyBytes} bytes; send less, or documents through corecruxctl ingest`
       return refuse(response, 413, 'body_too_large', hint)
     }
+    await requests.join()
     // Large bodies are given away to be parsed.
     const sizeBytes = body.length
     let parsed: ParsedJson

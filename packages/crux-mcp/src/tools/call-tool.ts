@@ -134,7 +134,7 @@ async function run(
   try {
     requireSessionBudget(tool, call.caller, host.observe)
     const raw = tool.call(args, host.services, context)
-    const result = normaliseResult(await Promise.race([raw, context.expired]))
+    const result = normaliseResult(await context.orExpired(raw))
     if (result.notes?.budget?.truncated === true) host.metrics?.truncated(tool.name, 'token_budget')
     const about = { ignored: tool.ignored(args), boundedBy: tool.boundedBy }
     return { result: writeResult(result, about) }

@@ -11,11 +11,10 @@ const DEFAULT_TIME_LIMIT_MS = 30_000
 
 /** One call while it runs: what its handler may know, and its time limit. */
 export class RunningCall implements CallContext {
-  /** Fails when the time is up or nobody waits any more; settles in no other way. */
-  readonly expired: Promise<never>
   readonly contract: Contract
   private readonly timer: NodeJS.Timeout
   private controller: AbortController | undefined
+  private expire: ((error: Error) => void) | undefined
   private isOver = false
 
   constructor(
@@ -28,15 +27,11 @@ export class RunningCall implements CallContext {
   ) {
     this.contract = negotiateContract(args.contract)
     const limitMs = host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS
-    let expire: (error: Error) => void
-    this.expired = new Promise<never>((_resolve, reject) => {
-      expire = reject
-    })
     const stop = (error: Error): void => {
       // Signals of requests also abort when all is over; nobody waits for a failure then.
       if (this.isOver) return
       this.controller?.abort(error)
-      expire(error)
+      this.expire?.(error)
     }
     this.timer = setTimeout(() => stop(timeUp(tool, limitMs)), limitMs)
     cancelled?.addEventListener('abort', () => stop(callCancelled(tool)), { once: true })
@@ -66,6 +61,18 @@ export class RunningCall implements CallContext {
 
   get tools(): ToolHost['tools'] {
     return this.host.tools
+  }
+
+  /**
+   * What the handler answers; fails when the time is up or nobody waits any more.
+   *
+   * Written out, because `Promise.race` costs as much as the rest of this wrapper.
+   */
+  orExpired<T>(answer: T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.expire = reject
+      Promise.resolve(answer).then(resolve, reject)
+    })
   }
 
   end(): void {
