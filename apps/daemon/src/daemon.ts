@@ -17,7 +17,7 @@ import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
 import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
 import { chooseTokenizer } from './compose/tokenizer.js'
-import { factUpkeep, startUpkeep } from './compose/upkeep.js'
+import { activityUpkeep, factUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
 import { type HttpListener, listenError, listenHttp } from './http/listener.js'
@@ -125,6 +125,9 @@ async function start(
     },
     get substrate() {
       return opened().substrate
+    },
+    get activity() {
+      return opened().activity
     },
   }
   const isReady = (): boolean => stores !== undefined
@@ -268,7 +271,11 @@ async function start(
   }, REAP_EVERY_MS)
   reaper.unref()
 
-  const upkeep = startUpkeep(factUpkeep(config, openedStores.facts, log), clock, log)
+  const jobs = [
+    ...factUpkeep(config, openedStores.facts, log),
+    ...activityUpkeep(openedStores.activity, log),
+  ]
+  const upkeep = startUpkeep(jobs, clock, log)
   onClose(() => upkeep.stop())
   const purging = startPurging(openedStores.facts, log)
   onClose(() => purging.stop())

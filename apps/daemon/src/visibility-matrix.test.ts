@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { SEARCH_MODES } from 'crux-documents'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -30,6 +32,10 @@ const STATES = {
   capability: 'V-CAPABILITY',
   edge: 'V-EDGE',
   artefact: 'V-ARTEFACT',
+  activity: 'V-ACTIVITY',
+  privateActivity: 'V-MINE',
+  /** Told by ann in tenant `other`. */
+  foreignActivity: 'V-ELSEWHERE',
   /** Stored over HTTP, in tenant `default`. */
   foreignTenant: 'V-DEFAULT',
   /** A document of tenant `other`. */
@@ -199,6 +205,20 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
     },
     sees: { ann: ['artefact'], bob: [], cyd: [] },
   },
+  'activity_recent of the own tenant and of the others': {
+    tools: ['activity_recent'],
+    read: async (tool) => {
+      const told = [{}, { tenant_id: 'work' }, { tenant_id: 'other' }].map((tenant) =>
+        tool('activity_recent', { session_id: 'plan', token_budget: 10_000, ...tenant }),
+      )
+      return (await Promise.all(told)).join('\n')
+    },
+    sees: {
+      ann: ['activity', 'privateActivity'],
+      bob: ['activity'],
+      cyd: ['foreignActivity'],
+    },
+  },
   // What one said oneself, if it was written after the last thing that was forgotten.
   'tool_trace_recent and learn': {
     tools: ['tool_trace_recent', 'learn'],
@@ -276,9 +296,12 @@ const READ_ROUTES = [
   'GET /v1/memory/candidates',
   'GET /v1/sessions/active',
   'GET /v1/sessions/{sessionId}/plan',
+  'GET /v1/activity',
+  'GET /v1/activity/turn/{turnId}',
   'GET /v1/admin/backup',
 ]
 const OTHER_ROUTES = [
+  'POST /v1/activity',
   'POST /v1/memory/forgets/{receiptId}/restore',
   'POST /v1/memory/forgets/{receiptId}/purge',
   'POST /v1/legal-holds',
@@ -311,7 +334,10 @@ const token = (reader: Reader): string => `${reader}-${'0123456789'.repeat(4)}`
 const ADMIN = { 'x-corecrux-scopes': 'admin:read,admin:write,facts:write,query:read' }
 
 async function openFixture() {
-  const { daemon } = await startTestDaemon(await temporaryFolder(), {
+  const folder = await temporaryFolder()
+  await writeActivity(folder)
+  const { daemon } = await startTestDaemon(folder, {
+    CORECRUXD_FEATURE_ACTIVITY_LOG: '1',
     CORECRUXD_AUTH_MODE: 'dev_scopes',
     CRUX_AGENT_TOKENS: READERS.map((reader) => `${reader}:${token(reader)}`).join(','),
     CORECRUXD_AGENT_TENANTS: 'ann:work,bob:work,cyd:other',
@@ -378,6 +404,34 @@ async function openFixture() {
     expect(await send(daemon, 'POST', '/v1/local/ingest', body)).toContain('"sealed":true')
   }
   return { daemon, toolOf }
+}
+
+/** What ann told of a session; without a signed token nobody can tell in her name. */
+async function writeActivity(folder: string): Promise<void> {
+  const told = [
+    ['work', STATES.activity, false],
+    ['work', STATES.privateActivity, true],
+    ['other', STATES.foreignActivity, false],
+  ] as const
+  const lines = told.map(([tenant_id, text, isPrivate], seq) =>
+    JSON.stringify({
+      schema: 'crux.activity.journal_entry.v1',
+      entry_id: `act_${seq}`,
+      tenant_id,
+      session_id: 'plan',
+      turn_id: 't',
+      seq,
+      kind: 'answer',
+      actor_passport: 'ann',
+      text,
+      refs: {},
+      meta: {},
+      private: isPrivate,
+      created_at: new Date().toISOString(),
+    }),
+  )
+  await mkdir(join(folder, 'activity'))
+  await writeFile(join(folder, 'activity', 'journal.jsonl'), `${lines.join('\n')}\n`)
 }
 
 async function postJson(
@@ -457,6 +511,9 @@ describe('what a reader sees over HTTP', () => {
     const { daemon } = await openFixture()
     const facts = await send(daemon, 'GET', '/v1/facts?query=V-&top_k=100')
     expect(statesIn(facts)).toEqual(['foreignTenant'])
+    const activity = await send(daemon, 'GET', '/v1/activity?tenant_id=work&token_budget=9000')
+    const turn = await send(daemon, 'GET', '/v1/activity/turn/t?tenant_id=work')
+    expect([statesIn(activity), statesIn(turn)]).toEqual([['activity'], ['activity']])
     for (const route of READ_ROUTES) {
       const [method = '', path = ''] = route.split(' ')
       const body =

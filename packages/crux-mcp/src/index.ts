@@ -38,6 +38,7 @@ export {
   UPSTREAM_ERROR,
 } from './protocol/codes.js'
 export { type CoverageReport, reportCoverage } from './result/coverage-report.js'
+export { rowsWithinBudget } from './result/rows-within-budget.js'
 export type { BudgetLimits } from './result/token-budget.js'
 export { startMcpServer } from './server.js'
 export type {

@@ -1,7 +1,30 @@
 export { TokenAccounts, type TokenUsage } from './accounting/token-accounts.js'
+export {
+  ACTIVITY_KINDS,
+  type ActivityEntry,
+  type ActivityInput,
+  type ActivityKind,
+  activityEntrySchema,
+  activityInputSchema,
+  activityKinds,
+} from './activity/activity-entry.js'
+export {
+  type ActivityLog,
+  type ActivityPage,
+  type ActivityQuery,
+  type ActivityTurn,
+  MAX_ACTIVITY_ROWS,
+} from './activity/activity-log.js'
+export { type ActivityRow, activityRowSchema } from './activity/activity-row.js'
+export {
+  ACTIVITY_STREAM,
+  type ActivityLogOptions,
+  openActivityLog,
+} from './activity/open-activity-log.js'
 export type { BootstrapEntry } from './bootstrap/entry.js'
 export { bootstrapGroups, type SeedReport, seedBootstrap } from './bootstrap/seed.js'
 export type { DescribedTool } from './bootstrap/tool-outputs.js'
+export type { ObserveErrorCode } from './errors.js'
 export { isControl } from './holdout/assign-arm.js'
 export { type HoldoutSnapshot, OutputHoldout } from './holdout/output-holdout.js'
 export { pairedSavings, type Savings, unpairedSavings } from './holdout/savings.js'

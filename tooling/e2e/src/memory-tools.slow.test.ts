@@ -12,6 +12,7 @@ const ALL_ON = {
   CORECRUXD_FEATURE_REUSE_CHECK: '1',
   CORECRUXD_FEATURE_MEMORY_ACK: '1',
   CORECRUXD_FEATURE_AUDIT_ENVELOPE: '1',
+  CORECRUXD_FEATURE_ACTIVITY_LOG: '1',
   CORECRUXD_SESSION_TOKEN_BUDGET: '1000000',
   CRUX_OUTPUT_HOLDOUT: '0.5',
 }
@@ -68,6 +69,7 @@ describe('every tool that is listed, through the SDK client', () => {
     await useKnowledge(on)
     await useForgetting(on)
     await useObservation(on)
+    await useActivity(on)
     await on.end()
 
     const listed = tools.map(({ name }) => name).sort()
@@ -127,6 +129,9 @@ async function useSwitchedOff(off: ToolSession): Promise<void> {
     expect(text).toBe(`${tool}: feature disabled (set CORECRUXD_FEATURE_TOOL_TRACES=1)`)
     expect(structured).toMatchObject({ count: 0, feature_disabled: true })
   }
+  const told = await off.call('activity_recent', { session_id: 'plan' })
+  expect(told.text).toBe('activity_recent: feature disabled (CORECRUXD_FEATURE_ACTIVITY_LOG off).')
+  expect(told.structured).toMatchObject({ feature_enabled: false, rows: [] })
   const savings = await off.call('token_savings')
   expect(savings.structured).toEqual({ holdout_enabled: false })
   const usage = await off.call('session_token_usage')
@@ -391,4 +396,28 @@ async function useObservation(on: ToolSession): Promise<void> {
   expect(after.structured.declared_budget_in).toBe(
     Number(before.structured.declared_budget_in) + 500,
   )
+}
+
+async function useActivity(on: ToolSession): Promise<void> {
+  const http = createHttpCaller(on.daemon.httpUrl)
+  for (const text of ['is the pump on?', 'x'.repeat(1_900)]) {
+    const entry = { session_id: 'plan', turn_id: 't1', kind: 'question', text }
+    expect((await http.request('POST', '/v1/activity', entry)).status).toBe(201)
+  }
+  await http.close()
+  const cut = await on.call('activity_recent', { session_id: 'plan', token_budget: 1 })
+  expect(cut.structured).toMatchObject({ returned: 1, truncated: true, rows: [{ seq: 1 }] })
+  const {
+    content: _content,
+    structuredContent,
+    ...beside
+  } = await on.raw('activity_recent', {
+    session: 'plan',
+    kinds: 'question',
+  })
+  expect(beside).toMatchObject(structuredContent as object)
+  expect(beside).toMatchObject({
+    feature_enabled: true,
+    rows: [{}, { turn_id: 't1', kind: 'question', preview: 'is the pump on?' }],
+  })
 }

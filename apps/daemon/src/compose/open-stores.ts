@@ -13,6 +13,7 @@ import {
   openSubstrate,
   type Substrate,
 } from 'crux-memory'
+import { type ActivityLog, openActivityLog } from 'crux-observe'
 import { TUNED_FUSION, withWeights } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
 import {
@@ -44,6 +45,8 @@ export interface Stores {
   readonly sessions: SessionStore
   readonly plans: SessionPlans
   readonly substrate: Substrate
+  /** Undefined when it is switched off. */
+  readonly activity: ActivityLog | undefined
 }
 
 /** What {@link openStores} works with. */
@@ -67,6 +70,9 @@ export interface StoreOptions {
 
 /** Relations between documents, which whoever knows of some writes. */
 const RELATIONS_FILE = 'relations.jsonl'
+
+/** Folder of the activity log's own journal. */
+const ACTIVITY_FOLDER = 'activity'
 
 /** Open journals, segments and the stores over them. @throws {CruxError} The codes of the packages. */
 export async function openStores(options: StoreOptions): Promise<Stores> {
@@ -127,6 +133,27 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       onWarning,
     }),
   )
+  let activity: ActivityLog | undefined
+  if (config.featureActivityLog) {
+    const dir = join(config.dataDir, ACTIVITY_FOLDER)
+    activity = keep(
+      await openActivityLog({
+        journal: watchJournal(
+          keep(await openFileJournal({ dir, onWarning })),
+          // It takes no snapshots, and its one stream is named after nothing.
+          {
+            ...events,
+            applied() {},
+            appended: (_, seconds) => events.appended('activity', seconds),
+          },
+          clock,
+        ),
+        clock,
+        ttlSeconds: config.featureActivityLogTtlSecs,
+        onWarning,
+      }),
+    )
+  }
   const relations = await openRelationsFile({
     path: join(config.dataDir, RELATIONS_FILE),
     clock,
@@ -168,5 +195,6 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
     plans,
     sessions: withDefaultTtl(sessions, config.sessionTtlDefault),
     substrate,
+    activity,
   }
 }

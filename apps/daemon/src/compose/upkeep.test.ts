@@ -2,7 +2,7 @@ import { openFactStore } from 'crux-memory'
 import { createMemoryJournal } from 'crux-storage'
 import { agentCaller, ManualClock, SYSTEM } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { factUpkeep, startUpkeep, type UpkeepJob } from './upkeep.js'
+import { activityUpkeep, factUpkeep, startUpkeep, type UpkeepJob } from './upkeep.js'
 
 const NOON = Date.UTC(2026, 0, 15, 12)
 const HOUR_MS = 3_600_000
@@ -106,5 +106,19 @@ describe('factUpkeep', () => {
     // The facts themselves are as they were.
     expect((await facts.query({ ...SYSTEM }, { entity: 'flag' })).matched).toBe(2)
     await facts.close()
+  })
+})
+
+describe('activityUpkeep', () => {
+  it('compacts the activity log each hour, and has nothing to do without one', async () => {
+    expect(activityUpkeep(undefined, { info() {} })).toEqual([])
+    const clock = new ManualClock(NOON)
+    const said: unknown[] = []
+    const info = (fields: unknown) => said.push(fields)
+    const jobs = activityUpkeep({ compact: async () => 3 }, { info })
+    const { upkeep } = start(jobs, clock)
+    clock.advance(HOUR_MS)
+    await upkeep.tick()
+    expect(said).toEqual([{ dropped: 3 }])
   })
 })

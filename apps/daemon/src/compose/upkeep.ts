@@ -1,4 +1,5 @@
 import type { FactStore } from 'crux-memory'
+import type { ActivityLog } from 'crux-observe'
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
 import type { Log } from '../log.js'
@@ -66,6 +67,24 @@ export function factUpkeep(
     })
   }
   return jobs
+}
+
+/** The job of the activity log, where there is one. */
+export function activityUpkeep(
+  activity: Pick<ActivityLog, 'compact'> | undefined,
+  log: Pick<Log, 'info'>,
+): readonly UpkeepJob[] {
+  if (activity === undefined) return []
+  return [
+    {
+      name: 'compaction of the activity log',
+      everyMs: HOUR_MS,
+      async run() {
+        const dropped = await activity.compact()
+        if (dropped > 0) log.info({ dropped }, 'old entries of the activity log removed')
+      },
+    },
+  ]
 }
 
 /**

@@ -146,6 +146,8 @@ export const GROUPS: readonly {
     settings: [
       'featureToolTraces',
       'featureToolTracesTtlSecs',
+      'featureActivityLog',
+      'featureActivityLogTtlSecs',
       'sessionTokenBudget',
       'sessionTokenBudgetMode',
       'outputHoldout',

@@ -742,6 +742,23 @@ export const VARIABLES = {
     max: 31_536_000,
     meaning: 'Seconds for which a tool call is remembered, the newest 5,000 of each agent.',
   }),
+  featureActivityLog: flag({
+    name: 'CORECRUXD_FEATURE_ACTIVITY_LOG',
+    yaml: 'observe.activity_log',
+    fallback: false,
+    takesEmpty: true,
+    meaning:
+      'Keep what agents and their hosts tell of their activity (`POST /v1/activity`), for activity_recent and `GET /v1/activity`. Off, both say so.',
+  }),
+  featureActivityLogTtlSecs: forgivingInteger({
+    name: 'CORECRUXD_FEATURE_ACTIVITY_LOG_TTL_SECS',
+    yaml: 'observe.activity_log_ttl_secs',
+    fallback: 31_536_000,
+    min: 1,
+    max: 3_153_600_000,
+    meaning:
+      'Seconds for which an entry of the activity log is kept, the newest 5,000 of each session.',
+  }),
   outputHoldout: share({
     name: 'CRUX_OUTPUT_HOLDOUT',
     // A measurement, and not a way to run the daemon.

@@ -81,6 +81,7 @@ const BY_CODE: Readonly<
   TEXT_INVALID: { slug: 'bad-request' },
   JSON_INVALID: { slug: 'bad-request' },
 
+  ACTIVITY_NEEDS_IDENTITY: { slug: 'bad-request' },
   CONFIDENCE_INVALID: { slug: 'bad-request' },
   HORIZON_INVALID: { slug: 'bad-request' },
   IDENTITY_INVALID: { slug: 'bad-request' },

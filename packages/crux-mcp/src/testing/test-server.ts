@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { type DocumentStoreOptions, openDocumentStore } from 'crux-documents'
 import { openFactStore, openSubstrate } from 'crux-memory'
+import { openActivityLog } from 'crux-observe'
 import { loadHashes } from 'crux-segment'
 import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
@@ -121,6 +122,11 @@ export async function startTestServer(
       hashes: await loadHashes(),
       facts,
     }),
+    activity: await openActivityLog({
+      journal: createMemoryJournal(),
+      clock,
+      ttlSeconds: 365 * 86_400,
+    }),
     clock,
   }
   const counted: TestServer['counted'] = { calls: [], truncated: [] }
@@ -225,6 +231,7 @@ export async function startTestServer(
       await services.documents.close()
       await services.sessions.close()
       await services.substrate.close()
+      await services.activity.close()
     },
   }
 }

@@ -79,6 +79,11 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject>
   readonly boundedBy?: string | null
   /** Arguments that are read without being declared; never reported as ignored. */
   readonly alsoReads?: readonly string[]
+  /**
+   * Brings the arguments into their declared form where another is taken as well; names that are not
+   * declared stand in `alsoReads`.
+   */
+  normalise?(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** How the tool words what the stores refuse, by their code; `data` is the error's. */
   readonly wording?: Wording
   /** What the caller hears when the journal refuses a write. */
@@ -124,6 +129,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     missing,
     boundedBy = BOUNDS.find((name) => name in input.shape) ?? null,
     before,
+    normalise = (args) => args,
     run,
     ...facts
   } = spec
@@ -138,6 +144,6 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     journalFailure,
     boundedBy,
     ignored: (args) => Object.keys(args).filter((name) => !read.has(name)),
-    call: (args, services, call) => before?.(call) ?? run(parse(args), services, call),
+    call: (args, services, call) => before?.(call) ?? run(parse(normalise(args)), services, call),
   }
 }

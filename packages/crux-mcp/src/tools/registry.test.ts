@@ -72,6 +72,7 @@ describe('the registry', () => {
       'tool_trace_recent',
       'learn',
       'token_savings',
+      'activity_recent',
       'session_token_usage',
     ])
   })

@@ -22,6 +22,7 @@ import { memoryReverify } from './memory/memory-reverify.js'
 import { memorySetHorizon } from './memory/memory-set-horizon.js'
 import { memorySweepCandidates } from './memory/memory-sweep-candidates.js'
 import { memoryView } from './memory/memory-view.js'
+import { activityRecent } from './observe/activity-recent.js'
 import { learn } from './observe/learn.js'
 import { sessionTokenUsage } from './observe/session-token-usage.js'
 import { tokenSavings } from './observe/token-savings.js'
@@ -97,5 +98,6 @@ export const tools: readonly Tool[] = [
   toolTraceRecent,
   learn,
   tokenSavings,
+  activityRecent,
   sessionTokenUsage,
 ]

@@ -2,6 +2,7 @@ import type { HttpDependencies } from '../dependencies.js'
 import type { InflightGate } from '../ingress.js'
 import { openApiDocument } from '../openapi.js'
 import { defineRoute, type Route } from '../route.js'
+import { activityRoutes } from './activity.js'
 import { adminRoutes } from './admin.js'
 import { candidateRoutes } from './candidates.js'
 import { consolidationRoutes } from './consolidations.js'
@@ -32,6 +33,7 @@ export function allRoutes(
     ...ingestRoutes(dependencies),
     ...textSearchRoutes(dependencies),
     ...sessionPlanRoutes(dependencies),
+    ...activityRoutes(dependencies),
     ...adminRoutes(dependencies),
   ]
   routes.push(

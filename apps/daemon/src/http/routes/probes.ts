@@ -124,6 +124,7 @@ export function probeRoutes(
           },
           capabilities: {
             local_ingest: { enabled: config.localIngest },
+            activity_log: { enabled: config.featureActivityLog },
             memory_panel: { enabled: config.featureMemoryPanel },
           },
           embedder: embedderJson(dependencies.embedder()),
