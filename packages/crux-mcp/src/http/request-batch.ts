@@ -1,5 +1,5 @@
-/** Most requests that go on together: at 50 us each they hold the event loop for 3 ms. */
-const MAX_TOGETHER = 64
+/** Most requests that go on together: at 50 us each they hold the event loop for 2 ms. */
+const MAX_TOGETHER = 32
 
 /**
  * Lets requests that arrive in one turn of the event loop go on together, at its end.
@@ -11,7 +11,7 @@ const MAX_TOGETHER = 64
 export class RequestBatch {
   private waiting: (() => void)[] = []
 
-  /** Resolves at the end of this turn, or of a later one when more than 64 wait. */
+  /** Resolves at the end of this turn, or of a later one when more than 32 wait. */
   join(): Promise<void> {
     return new Promise((resolve) => {
       this.waiting.push(resolve)
