@@ -221,7 +221,12 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
         response.end()
         return true
       }
-      if (eraOf(version, undefined) !== 'negotiated') return false
+      const era = eraOf(version, undefined)
+      if (era === 'unknown') {
+        refuseVersion(response, version ?? '', undefined)
+        return true
+      }
+      if (era !== 'negotiated') return false
       const owner = ownerKey(caller, request.socket.remoteAddress)
       return exchanges.resume(request.headers['last-event-id'], owner, response)
     },

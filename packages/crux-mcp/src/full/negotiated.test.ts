@@ -265,6 +265,23 @@ describe('methods of negotiated revisions', () => {
     }
   })
 
+  it('answers -32602 to parameters of the wrong form, and says which', async () => {
+    const wrong = [
+      ['tools/call', { name: 7 }, /name/],
+      ['tools/list', { cursor: 7 }, /cursor: .*expected string/],
+      ['resources/read', {}, /uri: .*expected string/],
+      ['resources/subscribe', { uri: [] }, /uri: .*expected string/],
+      ['prompts/get', { name: 'hand_off', arguments: { to: 1 } }, /arguments\.to: .*string/],
+      ['completion/complete', { ref: {}, argument: { name: 'a', value: '' } }, /ref\.type/],
+      ['logging/setLevel', { level: 'loud' }, /level: .*"debug"/],
+    ] as const
+    for (const [method, params, message] of wrong) {
+      const { status, answer } = await askNegotiated(open, method, params)
+      expect([method, status, answer.error.code]).toEqual([method, 200, -32602])
+      expect(answer.error.message).toMatch(message)
+    }
+  })
+
   it('answers 400 with the revisions it speaks to a header with another', async () => {
     const { status, answer } = await askNegotiated(open, 'ping', {}, { version: '2099-01-01' })
     expect(status).toBe(400)
@@ -277,6 +294,9 @@ describe('methods of negotiated revisions', () => {
         },
       },
     })
+    const headers = { Accept: 'text/event-stream', 'MCP-Protocol-Version': '2099-01-01' }
+    const stream = await open.send({ method: 'GET', headers })
+    expect([stream.status, stream.json?.error?.code]).toEqual([400, -32022])
   })
 })
 

@@ -20,6 +20,7 @@ import { INSTRUCTIONS } from './initialize.js'
 import type { LogLevels } from './log-levels.js'
 import type { Offering } from './offering.js'
 import { pageOf } from './pages.js'
+import { requestParams } from './request-params.js'
 
 const SECOND_MS = 1000
 const HOUR_MS = 3600 * SECOND_MS
@@ -109,14 +110,14 @@ function answerTools(
 ): void {
   const { tools, offering, pageSize } = parts
   const { from } = request
-  server.setRequestHandler('tools/list', ({ params }) =>
+  server.setRequestHandler('tools/list', { params: requestParams.list }, (params) =>
     guard(parts, 'tools/list', async () => {
       const all = [...offering.tools().map(({ listed }) => listed), ...(await tools.list(from))]
-      const page = pageOf('tools/list', all, ({ name }) => name, params?.cursor, pageSize)
+      const page = pageOf('tools/list', all, ({ name }) => name, params.cursor, pageSize)
       return { ...rest(page), tools: [...page.entries] }
     }),
   )
-  server.setRequestHandler('tools/call', ({ params }, context) =>
+  server.setRequestHandler('tools/call', { params: requestParams.call }, (params, context) =>
     guard(parts, params.name, async () => {
       const { name, arguments: args = {} } = params
       const call = callOf(context)
@@ -144,7 +145,7 @@ function answerTools(
       }
     }),
   )
-  server.setRequestHandler('logging/setLevel', ({ params }) => {
+  server.setRequestHandler('logging/setLevel', { params: requestParams.level }, (params) => {
     parts.levels.set(request, params.level)
     return {}
   })
@@ -154,20 +155,20 @@ function answerResources({ server }: McpServer, parts: FullParts, request: FullR
   const { offering, pageSize } = parts
   const { caller } = request.from
   const { resources: sources } = offering
-  server.setRequestHandler('resources/list', ({ params }) =>
+  server.setRequestHandler('resources/list', { params: requestParams.list }, (params) =>
     guard(parts, 'resources/list', async () => {
       const all = (await Promise.all(sources.map((source) => source.list(caller)))).flat()
-      const page = pageOf('resources/list', all, ({ uri }) => uri, params?.cursor, pageSize)
+      const page = pageOf('resources/list', all, ({ uri }) => uri, params.cursor, pageSize)
       return { ...rest(page), resources: [...page.entries] }
     }),
   )
-  server.setRequestHandler('resources/templates/list', ({ params }) => {
+  server.setRequestHandler('resources/templates/list', { params: requestParams.list }, (params) => {
     const all = sources.flatMap(({ templates }) => templates)
     const nameOf = ({ uriTemplate }: (typeof all)[number]) => uriTemplate
-    const page = pageOf('resources/templates/list', all, nameOf, params?.cursor, pageSize)
+    const page = pageOf('resources/templates/list', all, nameOf, params.cursor, pageSize)
     return { ...rest(page), resourceTemplates: [...page.entries] }
   })
-  server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+  server.setRequestHandler('resources/read', { params: requestParams.resource }, ({ uri }) =>
     guard(parts, 'resources/read', async () => {
       for (const source of sources) {
         const found = await source.read(caller, uri)
@@ -176,7 +177,7 @@ function answerResources({ server }: McpServer, parts: FullParts, request: FullR
       throw new ResourceNotFoundError(uri, `no such resource: ${uri}; resources/list names them`)
     }),
   )
-  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) =>
+  server.setRequestHandler('resources/subscribe', { params: requestParams.resource }, ({ uri }) =>
     guard(parts, 'resources/subscribe', async () => {
       if (await parts.subscribe(request, uri)) return {}
       throw new ProtocolError(
@@ -185,10 +186,14 @@ function answerResources({ server }: McpServer, parts: FullParts, request: FullR
       )
     }),
   )
-  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-    parts.unsubscribe(request, uri)
-    return {}
-  })
+  server.setRequestHandler(
+    'resources/unsubscribe',
+    { params: requestParams.resource },
+    ({ uri }) => {
+      parts.unsubscribe(request, uri)
+      return {}
+    },
+  )
 }
 
 function answerPrompts(
@@ -207,12 +212,12 @@ function answerPrompts(
       `no such prompt: ${name}; prompts/list names them`,
     )
   }
-  server.setRequestHandler('prompts/list', ({ params }) => {
+  server.setRequestHandler('prompts/list', { params: requestParams.list }, (params) => {
     const all = offering.prompts().map(({ listed }) => listed)
-    const page = pageOf('prompts/list', all, ({ name }) => name, params?.cursor, pageSize)
+    const page = pageOf('prompts/list', all, ({ name }) => name, params.cursor, pageSize)
     return { ...rest(page), prompts: [...page.entries] }
   })
-  server.setRequestHandler('prompts/get', ({ params }, context) =>
+  server.setRequestHandler('prompts/get', { params: requestParams.prompt }, (params, context) =>
     guard(parts, 'prompts/get', async () => {
       const { listed, get } = requirePrompt(params.name)
       const args = params.arguments ?? {}
@@ -226,7 +231,7 @@ function answerPrompts(
       return get(args, callOf(context))
     }),
   )
-  server.setRequestHandler('completion/complete', ({ params }) =>
+  server.setRequestHandler('completion/complete', { params: requestParams.completion }, (params) =>
     guard(parts, 'completion/complete', async () => {
       const { ref, argument, context } = params
       const values =

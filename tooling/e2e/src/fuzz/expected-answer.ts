@@ -36,13 +36,8 @@ const toolResult = z.looseObject({
 /** The default profile's answer to a body, from the documentation and not from its code. */
 export function expectRpc(body: Uint8Array, toolNames: ReadonlySet<string>): ExpectedRpc {
   const unreadable = { kind: 'error', code: -32700, id: null } as const
-  let value: unknown
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    return unreadable
-  }
-  if (!isObject(value) || depthOf(value) > MAX_DEPTH) return unreadable
+  const value = readBody(body)
+  if (!isObject(value)) return unreadable
   const { jsonrpc, method, params } = value
   if (typeof jsonrpc !== 'string' || typeof method !== 'string') return unreadable
   const id = value.id ?? null
@@ -63,6 +58,16 @@ export function expectRpc(body: Uint8Array, toolNames: ReadonlySet<string>): Exp
     }
     default:
       return { kind: 'error', code: -32601, id }
+  }
+}
+
+/** The value of a body; undefined when it cannot be read. */
+export function readBody(body: Uint8Array): unknown {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return depthOf(value) > MAX_DEPTH ? undefined : value
+  } catch {
+    return undefined
   }
 }
 
@@ -94,12 +99,21 @@ function judgeError(
 ): string | undefined {
   const got = `error ${code} ${message}`
   if (expected.kind === 'error') return code === expected.code ? undefined : got
-  if (expected.kind !== 'call') return got
-  if (code === FAILED_WRITE.code) return FAILED_WRITE.message.test(message) ? undefined : got
-  return REFUSALS.includes(code) ? undefined : got
+  return expected.kind === 'call' && isToolRefusal({ code, message }) ? undefined : got
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a tool may refuse a call so. */
+export function isToolRefusal({
+  code,
+  message,
+}: {
+  readonly code: number
+  readonly message: string
+}): boolean {
+  return code === FAILED_WRITE.code ? FAILED_WRITE.message.test(message) : REFUSALS.includes(code)
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -36,15 +36,21 @@ export function bodies(tools: readonly ListedTool[]): fc.Arbitrary<Uint8Array> {
   )
 }
 
-function requests(tools: readonly ListedTool[]): fc.Arbitrary<object> {
-  const calls = fc.oneof(
+/** Parameters of `tools/call`, more of them for tools that read. */
+export function toolCalls(
+  tools: readonly ListedTool[],
+): fc.Arbitrary<{ readonly name: string; readonly arguments: object }> {
+  return fc.oneof(
     ...tools.map((tool) => ({
       weight: WRITES.test(tool.name) ? 1 : 12,
       arbitrary: argumentsOf(tool).map((args) => ({ name: tool.name, arguments: args })),
     })),
   )
+}
+
+function requests(tools: readonly ListedTool[]): fc.Arbitrary<object> {
   const methods = fc.oneof(
-    { weight: 20, arbitrary: calls.map((params) => ({ method: 'tools/call', params })) },
+    { weight: 20, arbitrary: toolCalls(tools).map((params) => ({ method: 'tools/call', params })) },
     { weight: 1, arbitrary: fc.constant({ method: 'tools/list' }) },
     { weight: 1, arbitrary: fc.constant({ method: 'initialize', params: {} }) },
     { weight: 1, arbitrary: fc.constant({ method: 'notifications/initialized' }) },
@@ -142,7 +148,8 @@ function valueFor(schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unkno
   }
 }
 
-function text(): fc.Arbitrary<string> {
+/** Words, odd characters, and texts over limits. */
+export function text(): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...WORDS) },
     { weight: 4, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
@@ -153,7 +160,7 @@ function text(): fc.Arbitrary<string> {
 }
 
 /** The same bytes with a few of them changed, left out or doubled. */
-function damaged(whole: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> {
+export function damaged(whole: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> {
   const change = fc.tuple(fc.nat(), fc.constantFrom('set', 'cut', 'double', 'end'), fc.nat(255))
   return fc
     .tuple(whole, fc.array(change, { minLength: 1, maxLength: 3 }))
