@@ -31,10 +31,10 @@ export class LogLevels {
   ): Promise<void> {
     const wish = request.era === 'stateless' ? wishOf(context) : this.wishes.get(keyOf(request))
     if (wish === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(wish)) return
-    await context.mcpReq.notify({
-      method: 'notifications/message',
-      params: { level, logger: LOGGER, data },
-    })
+    await context.mcpReq
+      .notify({ method: 'notifications/message', params: { level, logger: LOGGER, data } })
+      // Its client went away or cancelled the call, which has its own way to find out.
+      .catch(() => undefined)
   }
 }
 

@@ -402,18 +402,23 @@ describe('streams of negotiated revisions', () => {
       signal = given?.signal
       return new Promise(() => undefined)
     }
+    const headers = { 'Mcp-Session-Id': 'tells-the-log' }
+    await askNegotiated(server, 'logging/setLevel', { level: 'debug' }, { headers })
     const call = askNegotiated(
       server,
       'tools/call',
       { name: 'query', arguments: { tenant_id: 't', query: 'x' } },
-      { id: 'long' },
+      { id: 'long', headers },
     )
     while (signal === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
     const cancel = { requestId: 'long', reason: 'changed my mind' }
     const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: cancel }
-    await ask(server, JSON.stringify(body), { 'MCP-Protocol-Version': '2025-11-25' })
+    await ask(server, JSON.stringify(body), { 'MCP-Protocol-Version': '2025-11-25', ...headers })
     expect((await call).status).toBe(202)
     expect(signal.aborted).toBe(true)
+    // Neither does it count as a fault of ours that nobody hears how the call ended.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(server.logged.filter(({ level }) => level === 'warn')).toEqual([])
   })
 
   it('tells a session of changes to resources that it subscribed to', async () => {

@@ -97,6 +97,7 @@ function judgeGate(
   return body.success && body.data.error === expected.error ? undefined : `${text}, ${wanted}`
 }
 
+/** Why none of several answers was given; undefined when one was. */
 export function judgeOneOf(
   answers: readonly GateAnswer[],
   request: FuzzedRequest,

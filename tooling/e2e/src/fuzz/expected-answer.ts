@@ -113,6 +113,7 @@ export function isToolRefusal({
   return code === FAILED_WRITE.code ? FAILED_WRITE.message.test(message) : REFUSALS.includes(code)
 }
 
+/** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

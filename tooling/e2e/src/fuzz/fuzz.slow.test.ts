@@ -1,4 +1,4 @@
-import { describe, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createSandbox, type Daemon } from '../sandbox.js'
 import { createFuzzClient, type FuzzClient } from './client.js'
@@ -16,21 +16,33 @@ const DEFAULT_COUNT = COUNT - FULL_COUNT
 const SEED = Number(process.env.CRUX_E2E_SEED ?? 193_691)
 const TOKENS = ['anna-'.padEnd(40, '0'), 'ben-'.padEnd(40, '0')] as const
 
+// For what the messages stored, which stays, and for rings that keep the last calls.
+const MAX_GROWTH_BYTES = 16 * 1024 * 1024
+
 const toolsList = z.object({ result: z.object({ tools: z.array(listedTool) }) })
 
 describe('a daemon that is sent generated messages', () => {
   it(`gives ${DEFAULT_COUNT} of them documented answers in the default profile, and holds no more memory (seed ${SEED})`, async () => {
     const { daemon, client, port, tools } = await start({})
     const profile = defaultProfile({ client, port, tools, tokens: TOKENS })
-    await fuzz(daemon, { count: DEFAULT_COUNT, seed: SEED, ...profile })
+    await expectUnharmed(
+      daemon,
+      await fuzz(daemon, { count: DEFAULT_COUNT, seed: SEED, ...profile }),
+    )
   })
 
   it(`gives ${FULL_COUNT} of them documented answers in the full profile, and holds no more memory (seed ${SEED})`, async () => {
     const { daemon, client, tools } = await start({ CORECRUXD_MCP_PROFILE: 'full' })
     const profile = fullProfile({ client, tools, tokens: TOKENS })
-    await fuzz(daemon, { count: FULL_COUNT, seed: SEED, ...profile })
+    await expectUnharmed(daemon, await fuzz(daemon, { count: FULL_COUNT, seed: SEED, ...profile }))
   })
 })
+
+async function expectUnharmed(daemon: Daemon, grownBytes: number): Promise<void> {
+  expect(daemon.stderr()).not.toMatch(/failed on this side|an MCP request failed/)
+  expect(grownBytes).toBeLessThan(MAX_GROWTH_BYTES)
+  expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+}
 
 async function start(settings: Readonly<Record<string, string>>): Promise<{
   daemon: Daemon

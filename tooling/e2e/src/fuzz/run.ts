@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { expect } from 'vitest'
 import type { Daemon } from '../sandbox.js'
 import { heldBytes } from './memory.js'
 import { findSmallest, type Judge, shrinkable } from './smallest.js'
@@ -9,13 +8,12 @@ const BATCH = 250
 const MIB = 1024 * 1024
 // Caches fill and code is compiled while this share is sent; memory is compared from then on.
 const WARM_UP = 0.3
-// For what the messages stored, which stays, and for rings that keep the last calls.
-const MAX_GROWTH_BYTES = 16 * MIB
 
 /**
  * Send a daemon generated messages, many at once, until one is answered wrongly.
  *
- * @throws {Error} With the smallest message that shows it, and the seed.
+ * @returns Bytes that the daemon holds more at the end than after the first messages.
+ * @throws {Error} With the smallest message that shows it.
  */
 export async function fuzz<T>(
   daemon: Daemon,
@@ -30,7 +28,7 @@ export async function fuzz<T>(
     readonly messages: fc.Arbitrary<T>
     readonly judge: Judge<T>
   },
-): Promise<void> {
+): Promise<number> {
   const run = async (share: number, from: number): Promise<void> => {
     const batches = fc.array(shrinkable(messages), { minLength: BATCH, maxLength: BATCH })
     const property = fc.asyncProperty(batches, async (batch) => {
@@ -59,9 +57,7 @@ export async function fuzz<T>(
 
   const grownMiB = Math.round(((after - before) / MIB) * 10) / 10
   process.stdout.write(`fuzz: ${Math.round(after / MIB)} MiB held, ${grownMiB} MiB more\n`)
-  expect(daemon.stderr()).not.toMatch(/failed on this side|an MCP request failed/)
-  expect(after - before).toBeLessThan(MAX_GROWTH_BYTES)
-  expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+  return after - before
 }
 
 /** What was sent, with bytes as text. */
