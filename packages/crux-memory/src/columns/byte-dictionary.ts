@@ -7,6 +7,10 @@ import { type Part, partOf } from './parts.js'
 /** Longest text that is not copied to a buffer of its own, in UTF-16 units. */
 const SHORT_TEXT = 256
 
+/** Start and factor of the hash of byte strings, FNV-1a. */
+export const HASH_SEED = 0x811c9dc5 | 0
+export const HASH_PRIME = 0x01000193
+
 /** Numbers byte strings from 0 in the order in which they are first seen. */
 export class ByteDictionary extends HashTable {
   private readonly arena = new ByteArena()
@@ -14,9 +18,8 @@ export class ByteDictionary extends HashTable {
   private readonly places = Column.float64()
   /** Where short texts become bytes, so that looking one up makes no garbage. */
   private readonly short = Buffer.alloc(SHORT_TEXT * 3)
-  private probe: Uint8Array = new Uint8Array(0)
-  private probeStart = 0
-  private probeEnd = 0
+  /** Hash of the text there. */
+  private shortHash = 0
   private loadedSizes = new Float64Array(0)
   private loadedCounts = new Int32Array(0)
   private isIndexed = false
@@ -28,19 +31,22 @@ export class ByteDictionary extends HashTable {
 
   /** Number of `bytes[start..end)`; -1 when it was never added. */
   find(bytes: Uint8Array, start: number, end: number): number {
-    this.probe = bytes
-    this.probeStart = start
-    this.probeEnd = end
-    return this.findEntry(hashBytes(bytes, start, end))
+    return this.findHashed(hashBytes(bytes, start, end), bytes, start, end)
   }
 
   /** Number of `bytes[start..end)`, which is copied when it is new. */
   add(bytes: Uint8Array, start: number, end: number): number {
-    const hash = hashBytes(bytes, start, end)
-    this.probe = bytes
-    this.probeStart = start
-    this.probeEnd = end
-    const found = this.findEntry(hash)
+    return this.addHashed(hashBytes(bytes, start, end), bytes, start, end)
+  }
+
+  /**
+   * As {@link add}, when the hash is known.
+   *
+   * @param hash - {@link HASH_SEED}, each byte taken in by xor and a product with {@link HASH_PRIME}, and
+   *   `mixHash` of that.
+   */
+  addHashed(hash: number, bytes: Uint8Array, start: number, end: number): number {
+    const found = this.findHashed(hash, bytes, start, end)
     if (found !== -1) return found
     const entry = this.places.push(this.arena.append(bytes, start, end)) >>> 1
     this.places.push(end - start)
@@ -54,7 +60,8 @@ export class ByteDictionary extends HashTable {
       const bytes = Buffer.from(text)
       return this.find(bytes, 0, bytes.length)
     }
-    return this.find(this.short, 0, this.short.write(text))
+    const length = this.putShort(text)
+    return this.findHashed(this.shortHash, this.short, 0, length)
   }
 
   /** Number of a text's UTF-8 form, which is kept when it is new. */
@@ -63,7 +70,8 @@ export class ByteDictionary extends HashTable {
       const bytes = Buffer.from(text)
       return this.add(bytes, 0, bytes.length)
     }
-    return this.add(this.short, 0, this.short.write(text))
+    const length = this.putShort(text)
+    return this.addHashed(this.shortHash, this.short, 0, length)
   }
 
   /** An entry read as UTF-8. */
@@ -186,15 +194,45 @@ export class ByteDictionary extends HashTable {
     }
   }
 
-  protected override isEqual(entry: number): boolean {
-    const { probe, probeStart, places, arena } = this
-    const length = this.probeEnd - probeStart
-    if (places.get(entry * 2 + 1) !== length) return false
+  /** Put a short text into `short`, and its hash into `shortHash`; returns its bytes. */
+  private putShort(text: string): number {
+    const { short } = this
+    let hash = HASH_SEED
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit > 0x7f) {
+        const length = short.write(text)
+        this.shortHash = hashBytes(short, 0, length)
+        return length
+      }
+      // In one pass, since the names of facts are mostly ASCII and looked up at every write.
+      short[i] = unit
+      hash = Math.imul(hash ^ unit, HASH_PRIME)
+    }
+    this.shortHash = mixHash(hash)
+    return text.length
+  }
+
+  /** The look-up of every word of every text: a loop of its own, which calls nothing. */
+  private findHashed(hash: number, bytes: Uint8Array, start: number, end: number): number {
+    const slots = this.slotsOf(hash)
+    if (slots === undefined) return -1
+    const mask = slots.length - 1
+    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
+      const entry = (slots[at + 1] as number) - 1 // `at` is masked
+      if (entry < 0) return -1
+      if (slots[at] === (hash | 0) && this.isAt(entry, bytes, start, end)) return entry
+    }
+  }
+
+  private isAt(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const { places, arena } = this
+    if (places.get(entry * 2 + 1) !== end - start) return false
     const address = places.get(entry * 2)
     const buffer = arena.chunkAt(address)
-    const start = arena.offsetOf(address)
-    for (let i = 0; i < length; i++) {
-      if (buffer[start + i] !== probe[probeStart + i]) return false
+    const shift = arena.offsetOf(address) - start
+    for (let i = start; i < end; i++) {
+      if (buffer[shift + i] !== bytes[i]) return false
     }
     return true
   }
@@ -202,7 +240,7 @@ export class ByteDictionary extends HashTable {
 
 /** FNV-1a with its bits spread, as an unsigned 32-bit number. */
 function hashBytes(bytes: Uint8Array, start: number, end: number): number {
-  let h = 0x811c9dc5
-  for (let i = start; i < end; i++) h = Math.imul(h ^ (bytes[i] as number), 0x01000193)
+  let h = HASH_SEED
+  for (let i = start; i < end; i++) h = Math.imul(h ^ (bytes[i] as number), HASH_PRIME)
   return mixHash(h)
 }

@@ -2,7 +2,7 @@ const SHARD_BITS = 6
 const FIRST_SLOTS = 8
 
 /**
- * Finds numbered entries by a 32-bit hash; a subclass says where entries live and when two are equal.
+ * Numbered entries by a 32-bit hash; a subclass says where entries live and finds the one it looks for.
  *
  * Open addressing with linear probing in 64 separate arrays: growing rehashes one of them, so that
  * no insertion into a large table holds the event loop.
@@ -15,19 +15,9 @@ export abstract class HashTable {
   private readonly shards: (Int32Array | undefined)[] = new Array(1 << SHARD_BITS).fill(undefined)
   private readonly used = new Int32Array(1 << SHARD_BITS)
 
-  /** Whether an entry equals what is being looked for, which the subclass keeps. */
-  protected abstract isEqual(entry: number): boolean
-
-  /** The entry with this hash that {@link isEqual} accepts; -1 when there is none. */
-  protected findEntry(hash: number): number {
-    const slots = this.shards[hash >>> (32 - SHARD_BITS)]
-    if (slots === undefined) return -1
-    const mask = slots.length - 1
-    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
-      const entry = (slots[at + 1] as number) - 1 // `at` is masked
-      if (entry < 0) return -1
-      if (slots[at] === (hash | 0) && this.isEqual(entry)) return entry
-    }
+  /** The slots among which entries with this hash are: from `(hash << 1) & (length - 1)` on, up to a free one. */
+  protected slotsOf(hash: number): Int32Array | undefined {
+    return this.shards[hash >>> (32 - SHARD_BITS)]
   }
 
   /** Slots of each of the 64 arrays, and entries in each. */

@@ -3,8 +3,25 @@ import { Column } from './column.js'
 import { HashTable, mixHash } from './hash-table.js'
 import type { Part } from './parts.js'
 
+abstract class TupleTable extends HashTable {
+  /** Whether an entry equals what is being looked for, which the subclass keeps. */
+  protected abstract isEqual(entry: number): boolean
+
+  /** The entry with this hash that {@link isEqual} accepts; -1 when there is none. */
+  protected findEntry(hash: number): number {
+    const slots = this.slotsOf(hash)
+    if (slots === undefined) return -1
+    const mask = slots.length - 1
+    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
+      const entry = (slots[at + 1] as number) - 1 // `at` is masked
+      if (entry < 0) return -1
+      if (slots[at] === (hash | 0) && this.isEqual(entry)) return entry
+    }
+  }
+}
+
 /** Numbers pairs of integers from 0 in the order in which they are first seen. */
-export class PairTable extends HashTable {
+export class PairTable extends TupleTable {
   private readonly firsts = Column.int32()
   private readonly seconds = Column.int32()
   private a = 0
@@ -45,7 +62,7 @@ const ID_WORDS = 4
 const HEX_PER_WORD = 8
 
 /** Finds rows by fact id; ids of the usual form, `f_` and 32 hex digits, are kept as 16 bytes. */
-export class FactIdTable extends HashTable {
+export class FactIdTable extends TupleTable {
   // Four integers a row; zeros for ids of another form.
   private readonly words = Column.int32()
   private readonly otherIds = new Map<number, string>()

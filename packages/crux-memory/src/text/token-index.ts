@@ -1,7 +1,7 @@
 import type { Pause } from 'crux-types'
-import { ByteDictionary } from '../columns/byte-dictionary.js'
+import { ByteDictionary, HASH_PRIME, HASH_SEED } from '../columns/byte-dictionary.js'
 import { wholeCount } from '../columns/column.js'
-import { bytesOf } from '../columns/hash-table.js'
+import { bytesOf, mixHash } from '../columns/hash-table.js'
 import { type Part, partOf } from '../columns/parts.js'
 import { GramTable } from './gram-table.js'
 import { PostingLists } from './posting-lists.js'
@@ -16,6 +16,8 @@ const MAX_GRAM_TOKEN_BYTES = 8192
 const MANY_ROWS = 64
 /** Rows and tokens between two looks at the clock; not more, as all is slow until the engine compiled it. */
 const WORK_PER_PAUSE = 1024
+/** In place of an offset. */
+const NOT_ASCII = -1
 /** Longer texts are added in pieces. */
 const LONG_TEXT_BYTES = 16 * 1024
 
@@ -41,6 +43,7 @@ export class TokenIndex {
   /** Grams by their first byte, and by their first two. */
   private readonly gramsByStart = new Map<number, number[]>()
   private readonly longTokens: number[] = []
+  /** The token that is being read. */
   private folded = Buffer.allocUnsafe(1024)
   private loadedLong = new Int32Array(0)
 
@@ -63,41 +66,76 @@ export class TokenIndex {
     end: number,
     pause: Pause,
   ): Promise<void> | undefined {
-    const length = this.fold(bytes, start, end)
-    if (length > LONG_TEXT_BYTES) return this.addLong(row, length, pause)
-    this.addTokens(row, 0, length, length)
+    if (end - start > LONG_TEXT_BYTES) return this.addLong(row, bytes, start, end, pause)
+    if (this.addTokens(row, bytes, start, end, end) === NOT_ASCII) {
+      const lower = lowerCase(bytes, start, end)
+      this.addTokens(row, lower, 0, lower.length, lower.length, true)
+    }
     return undefined
   }
 
-  private async addLong(row: number, length: number, pause: Pause): Promise<void> {
-    for (let at = 0; at < length; ) {
-      at = this.addTokens(row, at, Math.min(at + LONG_TEXT_BYTES, length), length)
+  private async addLong(
+    row: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    pause: Pause,
+  ): Promise<void> {
+    const lower = lowerCase(bytes, start, end)
+    for (let at = 0; at < lower.length; ) {
+      const to = Math.min(at + LONG_TEXT_BYTES, lower.length)
+      at = this.addTokens(row, lower, at, to, lower.length, true)
       await pause()
     }
   }
 
   /**
-   * Add the tokens of the folded text that start in `from..to`.
+   * Add the tokens of a text that start in `from..to`: cut, folded and hashed in one pass.
    *
    * @param from - Start of a token, or of white space.
-   * @returns Where the next token may start.
+   * @param end - End of the text.
+   * @param isLower - Lower-cased already; else ASCII is, and a text of other characters is given up.
+   *   Tokens before them may be added then, which does no harm when the whole text is added.
+   * @returns Where the next token may start, or NOT_ASCII.
    */
-  private addTokens(row: number, from: number, to: number, length: number): number {
-    const text = this.folded
-    let tokenStart = from
-    let at = from
-    while (at <= length) {
-      const gap = at === length ? 1 : whiteSpaceAt(text, at, length)
-      if (gap === 0) {
-        at++
-        continue
+  private addTokens(
+    row: number,
+    bytes: Buffer,
+    from: number,
+    to: number,
+    end: number,
+    isLower = false,
+  ): number {
+    if (this.folded.length < end - from) this.folded = Buffer.allocUnsafe((end - from) * 2)
+    const { folded } = this
+    let length = 0
+    let hash = HASH_SEED
+    for (let at = from; ; ) {
+      let gap = 1
+      if (at < end) {
+        let byte = bytes[at] as number // below the end
+        if (byte > 0x7f) {
+          if (!isLower) return NOT_ASCII
+          gap = whiteSpaceAt(bytes, at, end)
+        } else if (byte > 0x20) {
+          if (byte >= 0x41 && byte <= 0x5a) byte += 0x20
+          gap = 0
+        } else if (byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) {
+          gap = 0
+        }
+        if (gap === 0) {
+          folded[length++] = byte
+          hash = Math.imul(hash ^ byte, HASH_PRIME)
+          at++
+          continue
+        }
       }
-      if (at > tokenStart) this.addToken(row, text, tokenStart, at)
+      if (length > 0) this.addToken(row, length, mixHash(hash))
       at += gap
-      tokenStart = at
-      if (at >= to) break
+      if (at >= to) return at
+      length = 0
+      hash = HASH_SEED
     }
-    return at
   }
 
   /**
@@ -199,24 +237,26 @@ export class TokenIndex {
     }
   }
 
-  private addToken(row: number, text: Buffer, start: number, end: number): void {
+  /** Add the token in `folded[0..length)`. */
+  private addToken(row: number, length: number, hash: number): void {
+    const { folded } = this
     const known = this.tokens.size
-    const token = this.tokens.add(text, start, end)
+    const token = this.tokens.addHashed(hash, folded, 0, length)
     if (token < known) {
       this.rowsOf.append(token, row)
       return
     }
     this.rowsOf.add(row)
-    if (end - start > MAX_GRAM_TOKEN_BYTES) {
+    if (length > MAX_GRAM_TOKEN_BYTES) {
       this.longTokens.push(token)
       return
     }
-    for (let at = start; at < end; at++) {
+    for (let at = 0; at < length; at++) {
       this.addGram(
         token,
-        text[at] as number, // below `end`
-        at + 1 < end ? (text[at + 1] as number) : PAD,
-        at + 2 < end ? (text[at + 2] as number) : PAD,
+        folded[at] as number, // below the length
+        at + 1 < length ? (folded[at + 1] as number) : PAD,
+        at + 2 < length ? (folded[at + 2] as number) : PAD,
       )
     }
   }
@@ -274,24 +314,8 @@ export class TokenIndex {
     }
     return false
   }
+}
 
-  /** Put the lower-cased text into `folded`; returns its bytes. */
-  private fold(bytes: Buffer, start: number, end: number): number {
-    const length = end - start
-    if (this.folded.length < length) this.folded = Buffer.allocUnsafe(length * 2)
-    const folded = this.folded
-    for (let i = 0; i < length; i++) {
-      const byte = bytes[start + i] as number // below `end`
-      if (byte > 0x7f) return this.foldUnicode(bytes, start, end)
-      folded[i] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
-    }
-    return length
-  }
-
-  private foldUnicode(bytes: Buffer, start: number, end: number): number {
-    const lower = Buffer.from(bytes.toString('utf8', start, end).toLowerCase())
-    if (this.folded.length < lower.length) this.folded = Buffer.allocUnsafe(lower.length * 2)
-    lower.copy(this.folded)
-    return lower.length
-  }
+function lowerCase(bytes: Buffer, start: number, end: number): Buffer {
+  return Buffer.from(bytes.toString('utf8', start, end).toLowerCase())
 }
