@@ -43,3 +43,4 @@ export {
   type TokenCounter,
   vocabularyCounter,
 } from './tokens.js'
+export { WorkProgress, type WorkWatch } from './work-progress.js'

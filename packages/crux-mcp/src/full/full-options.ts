@@ -12,4 +12,6 @@ export interface FullProfileOptions {
   readonly questionLimitMs?: number
   /** Time between looks at resources that somebody subscribed to, in milliseconds; default 2,000. */
   readonly watchEveryMs?: number
+  /** Least time between two reports of how far a call got, in milliseconds; default 200. */
+  readonly progressEveryMs?: number
 }

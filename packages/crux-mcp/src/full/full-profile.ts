@@ -38,6 +38,7 @@ const SESSION_HEADER = 'Mcp-Session-Id'
 const DEFAULT_PAGE_SIZE = 250
 const DEFAULT_QUESTION_LIMIT_MS = 300_000
 const DEFAULT_WATCH_EVERY_MS = 2000
+const DEFAULT_PROGRESS_EVERY_MS = 200
 const DEFAULT_KEEP_ALIVE_MS = 15_000
 // Methods whose answer may begin with a question to the client.
 const ASKING: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
@@ -131,6 +132,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     stateKey: full.stateKey,
     pageSize: full.pageSize ?? DEFAULT_PAGE_SIZE,
     questionLimitMs: full.questionLimitMs ?? DEFAULT_QUESTION_LIMIT_MS,
+    progressEveryMs: full.progressEveryMs ?? DEFAULT_PROGRESS_EVERY_MS,
   }
   const stateless = statelessEra(parts, subscriptions, {
     limits: options.streamLimits ?? (() => DEFAULT_STREAM_LIMITS),

@@ -210,6 +210,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     expect(JSON.stringify(result)).toContain('"ext.one.a"')
   },
   '`_meta.progressToken`': async () => {
+    // What tools that count their steps tell is held by progress.test.ts.
     const slow = async (server: TestServer) => {
       const { sessions } = server.services
       const list = sessions.list.bind(sessions)

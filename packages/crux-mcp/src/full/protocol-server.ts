@@ -15,11 +15,11 @@ import { confirmForget } from './confirm-forget.js'
 import { FULL_PROFILE_VERSIONS } from './era.js'
 import type { FullCall, FullRequest } from './full-request.js'
 import type { FullTools } from './full-tools.js'
-import { beatHeart } from './heartbeat.js'
 import { INSTRUCTIONS } from './initialize.js'
 import type { LogLevels } from './log-levels.js'
 import type { Offering } from './offering.js'
 import { pageOf } from './pages.js'
+import { reportProgress } from './progress-reports.js'
 import { requestParams } from './request-params.js'
 
 const SECOND_MS = 1000
@@ -53,6 +53,8 @@ export interface FullParts {
   readonly stateKey: Uint8Array
   readonly pageSize: number
   readonly questionLimitMs: number
+  /** Least time between two reports of how far a call got, in milliseconds. */
+  readonly progressEveryMs: number
 }
 
 // Compiles what a question asks for; one serves all.
@@ -123,12 +125,16 @@ function answerTools(
       const call = callOf(context)
       const offered = offering.tools().find(({ listed }) => listed.name === name)
       if (offered !== undefined) return offered.call(args, call)
-      const source = { ...from, signal: context.mcpReq.signal }
+      const { signal } = context.mcpReq
       const confirmed = await confirmForget(name, args, call, (preview) =>
-        tools.call({ name: 'memory_forget_dry_run', arguments: preview }, source),
+        tools.call(
+          { name: 'memory_forget_dry_run', arguments: preview },
+          { ...from, watch: { signal } },
+        ),
       )
       if ('answer' in confirmed) return confirmed.answer
-      const stop = beatHeart(context)
+      const reporter = reportProgress(context, parts.progressEveryMs)
+      const source = { ...from, watch: { signal, onProgress: reporter.onProgress } }
       const started = performance.now()
       try {
         const result = await tools.call({ name, arguments: confirmed.args }, source)
@@ -140,7 +146,7 @@ function answerTools(
         }
         throw error
       } finally {
-        stop()
+        reporter.stop()
         if (declaresIntent({ method: 'tools/call', params })) parts.intentDeclared(request)
       }
     }),

@@ -1,4 +1,4 @@
-import { type Caller, passportOf } from 'crux-types'
+import { type Caller, passportOf, type WorkWatch } from 'crux-types'
 import { createExtensionTools, extensionOptions } from '../extensions/extension-tools.js'
 import { refusedToReaders } from '../gates/read-only.js'
 import { createLeaning } from '../listing/leaning.js'
@@ -21,8 +21,8 @@ export type Dispatch = (
     readonly surface?: SurfaceMode | undefined
     /** List tools of extensions with `_` in the place of dots, whatever the operator set. */
     readonly extensionAliases?: boolean
-    /** Aborts when nobody waits for the answer any more. */
-    readonly signal?: AbortSignal
+    /** Follows a call; its signal aborts when nobody waits for the answer any more. */
+    readonly watch?: WorkWatch
     /** Bytes of the request as it came. */
     readonly sizeBytes: number
   },
@@ -51,7 +51,7 @@ export function createDispatch(
   const callTool = createToolCaller(host)
 
   return ({ id, method, params }, from) => {
-    const { caller, hasLoneSurrogate, sizeBytes, signal } = from
+    const { caller, hasLoneSurrogate, sizeBytes, watch } = from
     const name = typeof params.name === 'string' ? params.name : undefined
     const refused = caller.readOnly ? refusedToReaders(method, name) : undefined
     if (refused !== undefined) {
@@ -84,7 +84,7 @@ export function createDispatch(
           caller,
           hasLoneSurrogate,
           sizeBytes,
-          ...(signal === undefined ? {} : { signal }),
+          watch,
         }).then((outcome) =>
           'result' in outcome
             ? resultResponse(id, outcome.result)

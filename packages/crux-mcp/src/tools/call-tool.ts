@@ -1,5 +1,5 @@
 import type { Observability } from 'crux-observe'
-import { type Caller, isObject, passportOf } from 'crux-types'
+import { type Caller, isObject, passportOf, type WorkWatch } from 'crux-types'
 import { createExtensionCall } from '../extensions/extension-call.js'
 import { extensionOptions } from '../extensions/extension-tools.js'
 import { revokedAnswer } from '../gates/call-gates.js'
@@ -45,8 +45,8 @@ export interface ToolCall {
   readonly caller: Caller
   /** Some string of the request cannot be kept. */
   readonly hasLoneSurrogate: boolean
-  /** Aborts when the caller no longer waits. */
-  readonly signal?: AbortSignal
+  /** Its signal aborts when the caller no longer waits. */
+  readonly watch?: WorkWatch | undefined
   /** Bytes of the whole request. */
   readonly sizeBytes: number
 }
@@ -130,7 +130,7 @@ async function run(
       },
     }
   }
-  const context = new RunningCall(tool, call.caller, args, cursors, host, call.signal)
+  const context = new RunningCall(tool, call.caller, args, cursors, host, call.watch ?? {})
   try {
     requireSessionBudget(tool, call.caller, host.observe)
     const raw = tool.call(args, host.services, context)

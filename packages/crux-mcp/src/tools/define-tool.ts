@@ -1,5 +1,5 @@
 import type { Observability } from 'crux-observe'
-import type { Caller, TokenCounter } from 'crux-types'
+import type { Caller, TokenCounter, WorkWatch } from 'crux-types'
 import type { z } from 'zod'
 import type { Contract, CrcKind } from '../result/crc-v1.js'
 import type { Cursors } from '../result/cursors.js'
@@ -24,8 +24,10 @@ export type Plane =
 /** What a handler knows about the call besides its arguments. */
 export interface CallContext {
   readonly caller: Caller
-  /** Aborts when the call's time is up. */
+  /** Aborts when the call's time is up, or its caller waits no more. */
   readonly signal: AbortSignal
+  /** For long work: the signal, and where to tell how far it got. */
+  readonly watch: WorkWatch
   /** Form of the answer; matters to tools with an envelope. */
   readonly contract: Contract
   readonly features: McpServerOptions['features']

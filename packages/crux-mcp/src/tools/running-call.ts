@@ -1,5 +1,5 @@
 import type { Observability } from 'crux-observe'
-import { type Caller, CHARS4, CruxError, type TokenCounter } from 'crux-types'
+import { type Caller, CHARS4, CruxError, type TokenCounter, type WorkWatch } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import { type Contract, negotiateContract } from '../result/crc-v1.js'
 import type { Cursors } from '../result/cursors.js'
@@ -14,6 +14,7 @@ export class RunningCall implements CallContext {
   readonly contract: Contract
   private readonly timer: NodeJS.Timeout
   private controller: AbortController | undefined
+  private stoppedBy: Error | undefined
   private expire: ((error: Error) => void) | undefined
   private isOver = false
 
@@ -23,24 +24,30 @@ export class RunningCall implements CallContext {
     readonly args: Readonly<Record<string, unknown>>,
     readonly cursors: Cursors,
     private readonly host: ToolHost,
-    cancelled: AbortSignal | undefined,
+    private readonly asked: WorkWatch,
   ) {
     this.contract = negotiateContract(args.contract)
     const limitMs = host.callTimeLimitMs ?? DEFAULT_TIME_LIMIT_MS
     const stop = (error: Error): void => {
       // Signals of requests also abort when all is over; nobody waits for a failure then.
       if (this.isOver) return
+      this.stoppedBy = error
       this.controller?.abort(error)
       this.expire?.(error)
     }
     this.timer = setTimeout(() => stop(timeUp(tool, limitMs)), limitMs)
-    cancelled?.addEventListener('abort', () => stop(callCancelled(tool)), { once: true })
+    asked.signal?.addEventListener('abort', () => stop(callCancelled(tool)), { once: true })
   }
 
   // Made on demand: it costs more than the rest of the wrapper, and few handlers ask for it.
   get signal(): AbortSignal {
     this.controller ??= new AbortController()
+    if (this.stoppedBy !== undefined) this.controller.abort(this.stoppedBy)
     return this.controller.signal
+  }
+
+  get watch(): WorkWatch {
+    return { signal: this.signal, onProgress: this.asked.onProgress }
   }
 
   get features(): ToolHost['features'] {

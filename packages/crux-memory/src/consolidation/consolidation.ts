@@ -1,4 +1,4 @@
-import { type Caller, requireWriter } from 'crux-types'
+import { type Caller, requireWriter, type WorkWatch } from 'crux-types'
 import type { HorizonClass } from '../fact.js'
 import type { RecallContext } from '../recall/recall-context.js'
 import { Sight } from '../recall/sight.js'
@@ -42,9 +42,10 @@ export interface Consolidations {
   /**
    * Facts in force that say yes and no under one entity and key, of those that the caller sees.
    *
+   * @param watch - Follows and stops it.
    * @throws {CruxError} `FACT_STORE_CLOSED`.
    */
-  contradictions(caller: Caller): Promise<readonly Contradiction[]>
+  contradictions(caller: Caller, watch?: WorkWatch): Promise<readonly Contradiction[]>
   /**
    * Store one fact that retires several others, in one record; history keeps them all.
    *
@@ -69,12 +70,12 @@ export interface Consolidations {
 /** Consolidation of the facts that a context reads and a writer changes. */
 export function createConsolidations(context: RecallContext, writer: FactWriter): Consolidations {
   return {
-    async contradictions(caller) {
+    async contradictions(caller, watch) {
       writer.requireOpen()
       const table = context.projection.table(caller.tenant)
       if (table === undefined) return []
       const sight = new Sight(caller, table)
-      return findContradictions(table, { entityOf: (row) => sight.entity(row) })
+      return findContradictions(table, { entityOf: (row) => sight.entity(row) }, watch)
     },
 
     async consolidate(caller, input) {

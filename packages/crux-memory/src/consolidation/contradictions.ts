@@ -1,4 +1,4 @@
-import { createPauser, type Pause } from 'crux-types'
+import { createPauser, type Pause, WorkProgress, type WorkWatch } from 'crux-types'
 import { type FactTable, NONE } from '../facts/fact-table.js'
 import { compareCodePoints } from '../recall/list-entities.js'
 import { type Polarity, polarityOf } from './polarity.js'
@@ -34,15 +34,21 @@ const ROWS_PER_PAUSE = 1024
 export async function findContradictions(
   table: FactTable,
   view: ContradictionView,
+  watch?: WorkWatch,
 ): Promise<readonly Contradiction[]> {
-  const pause = createPauser()
+  const pause = createPauser({ signal: watch?.signal })
+  const progress = new WorkProgress(watch)
   const limit = table.size
   const isInForce = (row: number): boolean =>
     row < limit && !table.isDeleted(row) && !table.isSuperseded(row, limit)
   const found: Contradiction[] = []
-  for (const chain of await chainsToLookAt(table, limit, isInForce, pause)) {
+  progress.expect(limit)
+  const chains = await chainsToLookAt(table, limit, isInForce, { pause, progress })
+  progress.expect(chains.size)
+  for (const chain of chains) {
     const contradiction = contradictionIn(table, table.chainRows(chain).filter(isInForce), view)
     if (contradiction !== undefined) found.push(contradiction)
+    progress.advance()
     await pause()
   }
   return found.sort(
@@ -54,10 +60,11 @@ async function chainsToLookAt(
   table: FactTable,
   limit: number,
   isInForce: (row: number) => boolean,
-  pause: Pause,
+  { pause, progress }: { readonly pause: Pause; readonly progress: WorkProgress },
 ): Promise<ReadonlySet<number>> {
   const chains = new Set<number>()
   for (let row = 0; row < limit; row++) {
+    progress.advance()
     if ((row & (ROWS_PER_PAUSE - 1)) === 0) await pause()
     // The second of two facts in force has a row before it in its chain.
     if (table.previousInChain.get(row) === NONE || !isInForce(row)) continue

@@ -1,4 +1,4 @@
-import type { Caller } from 'crux-types'
+import type { Caller, WorkWatch } from 'crux-types'
 import type { ForgetEntry } from './forget-ledger.js'
 import type { CopyRef } from './forget-lines.js'
 import type { ForgetScope } from './scope.js'
@@ -123,10 +123,12 @@ export interface ErasableCopies {
  * @throws {CruxError} see `MemoryErrorCode`, and the journal's codes.
  */
 export interface ForgettingStore {
-  preview(caller: Caller, request: ForgetRequest): Promise<ForgetPreview>
+  /** @param watch - Follows and stops it. */
+  preview(caller: Caller, request: ForgetRequest, watch?: WorkWatch): Promise<ForgetPreview>
   /**
    * Durable when it resolves; all or nothing.
    *
+   * @param watch - Follows it, and stops it as long as nothing is forgotten.
    * @param request.reason - Not blank, at most 4 KiB.
    * @param request.confirm - From {@link ForgetPreview}, where it is needed.
    * @param request.receiptTenant - Label on the receipt; default `default`.
@@ -138,6 +140,7 @@ export interface ForgettingStore {
       readonly confirm?: string
       readonly receiptTenant?: string
     },
+    watch?: WorkWatch,
   ): Promise<ForgetReceipt>
   /** Forgettings of the caller's tenant, oldest first: its own, and to who may read as operator all. */
   list(caller: Caller): Promise<readonly ListedForget[]>

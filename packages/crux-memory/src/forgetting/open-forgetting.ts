@@ -6,9 +6,12 @@ import {
   CruxError,
   createPauser,
   DEFAULT_TENANT,
+  type Pause,
   parseTime,
   requireWriter,
   toStoredTime,
+  WorkProgress,
+  type WorkWatch,
 } from 'crux-types'
 import type { MemoryErrorCode } from '../errors.js'
 import type { FactPlace, FactProjection } from '../facts/fact-projection.js'
@@ -88,25 +91,32 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
   const { forgotten } = projection
   const eraser = new Eraser(parts)
 
-  const plan = async (caller: Caller, request: ForgetRequest): Promise<ForgetPlan> => {
+  const plan = async (
+    caller: Caller,
+    request: ForgetRequest,
+    { pause, progress }: ForgetWork,
+  ): Promise<ForgetPlan> => {
     assertText(request.scope.value, {
       field: 'scope.value',
       maxBytes: MAX_SCOPE_BYTES,
       allowControl: false,
     })
     const madeAt = projection.erasurePosition
-    const resolved = await resolveScope(projection, caller, request)
+    const resolved = await resolveScope(projection, caller, request, { pause, progress })
     const { table, rows } = resolved
     const values = new ForgottenValues()
     if (table === undefined || rows.length === 0) {
       return { resolved, derived: [], copies: [], values, holds: NOT_HELD, madeAt }
     }
-    const pause = createPauser()
+    // Each is read twice: for its value, and for what repeats it.
+    progress.expect(2 * rows.length)
     for (const row of rows) {
       values.add(table.value(row))
+      progress.advance()
       await pause()
     }
     const derived = await findDerived(projection, parts.context, table, rows, values, pause)
+    progress.advance(rows.length)
     const copies: CopyRef[] = []
     for (const store of parts.copies()) {
       const ids = await store.find(caller, (content) => values.isIn(content))
@@ -155,9 +165,10 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
   }
 
   return {
-    async preview(caller, request) {
+    async preview(caller, request, watch) {
       requireOpen()
-      const { resolved, derived, copies, values, holds } = await plan(caller, request)
+      const work = forgetWork(watch)
+      const { resolved, derived, copies, values, holds } = await plan(caller, request, work)
       const { table, sight, rows, leftOut } = resolved
       const last = rows.at(-1)
       return {
@@ -184,7 +195,7 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
       }
     },
 
-    async forget(caller, request) {
+    async forget(caller, request, watch) {
       requireOpen()
       requireWriter(caller)
       const { identity } = caller
@@ -203,8 +214,9 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
       }
       assertText(reason, { field: 'reason', maxBytes: MAX_REASON_BYTES, allowControl: true })
       assertText(receiptTenant, { field: 'tenant_id', maxBytes: 256, allowControl: false })
+      const work = forgetWork(watch)
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const made = await plan(caller, request)
+        const made = await plan(caller, request, work)
         const { resolved, derived, copies, holds, madeAt } = made
         const { table, rows } = resolved
         requireConfirm(parts.confirmKey, caller, request, resolved)
@@ -218,7 +230,7 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
         }
         const windowEnd = initiatedAt + windowMs
         const statement = { ...about, reason, initiatedAt, windowEnd }
-        const body = await forgetBody(receiptId, statement, table, rows, createPauser())
+        const body = await forgetBody(receiptId, statement, table, rows, work.pause)
         const factIds = table === undefined ? [] : rows.map((row) => table.ids.id(row))
         const line: ForgetLine = {
           op: 'forget',
@@ -236,6 +248,7 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
           forgotten_at: toStoredTime(initiatedAt),
         }
         const record = { key: ERASURE_KEY, bytes: encodeFactLine(line) }
+        watch?.signal?.throwIfAborted()
         try {
           await lane.submit(() => {
             if (projection.erasurePosition !== madeAt) throw new PlanOutdated()
@@ -355,6 +368,16 @@ export function openForgetting(parts: ForgettingParts): ForgettingStore {
       return markRetentionEligible(parts, before)
     },
   }
+}
+
+/** A piece of work that is followed; its count goes on when it has to begin anew. */
+interface ForgetWork {
+  readonly pause: Pause
+  readonly progress: WorkProgress
+}
+
+function forgetWork(watch: WorkWatch | undefined): ForgetWork {
+  return { pause: createPauser({ signal: watch?.signal }), progress: new WorkProgress(watch) }
 }
 
 const NOT_HELD: HeldFacts = { holds: [], facts: 0 }

@@ -1,4 +1,4 @@
-import { type Caller, createPauser } from 'crux-types'
+import type { Caller, Pause, WorkProgress } from 'crux-types'
 import type { FactProjection } from '../facts/fact-projection.js'
 import type { FactTable } from '../facts/fact-table.js'
 import { isPinnedBy } from '../panel/pins.js'
@@ -41,13 +41,14 @@ export async function resolveScope(
   projection: FactProjection,
   caller: Caller,
   request: ForgetRequest,
+  { pause, progress }: { readonly pause: Pause; readonly progress: WorkProgress },
 ): Promise<ResolvedScope> {
   assertCount('token_budget', request.tokenBudget)
   const table = projection.table(caller.tenant)
   if (table === undefined) {
     return { table, sight: undefined, rows: [], leftOut: 0, isAllVisible: false }
   }
-  const pause = createPauser()
+  progress.expect(table.size)
   const sight = new Sight(caller, table)
   const test = scopeTest(request.scope)
   const matchesEntity = byEntity(table, sight, test.entity)
@@ -55,6 +56,7 @@ export async function resolveScope(
   let visible = 0
   const matching: number[] = []
   for (let row = 0; row < table.size; row++) {
+    progress.advance()
     if ((row & (ROWS_PER_PAUSE - 1)) === 0) await pause()
     if (table.isDeleted(row) || !sight.sees(row)) continue
     const isMatch = matchesEntity(row)

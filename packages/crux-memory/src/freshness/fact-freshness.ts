@@ -1,4 +1,4 @@
-import { type Caller, CruxError, toStoredTime, uuidHex } from 'crux-types'
+import { type Caller, CruxError, toStoredTime, uuidHex, type WorkWatch } from 'crux-types'
 import { HORIZON_CLASSES, type Horizons } from '../decay.js'
 import type { MemoryErrorCode } from '../errors.js'
 import type { HorizonClass } from '../fact.js'
@@ -63,9 +63,14 @@ export interface FactFreshness {
   /**
    * Live facts that the caller sees and that are stale or superseded. Changes nothing.
    *
+   * @param watch - Follows and stops it.
    * @throws {CruxError} `QUERY_INVALID`.
    */
-  sweepCandidates(caller: Caller, page: PageRequest): Promise<FreshnessPage<SweepCandidate>>
+  sweepCandidates(
+    caller: Caller,
+    page: PageRequest,
+    watch?: WorkWatch,
+  ): Promise<FreshnessPage<SweepCandidate>>
   /**
    * Give a fact another horizon. False when no visible live fact has that id.
    *
@@ -106,9 +111,9 @@ export function createFactFreshness(context: RecallContext, writer: FactWriter):
       return oldestFacts(context, caller, filter)
     },
 
-    async sweepCandidates(caller, page) {
+    async sweepCandidates(caller, page, watch) {
       writer.requireOpen()
-      return sweepCandidates(context, caller, page)
+      return sweepCandidates(context, caller, page, watch)
     },
 
     async setHorizon(caller, factId, horizonClass) {

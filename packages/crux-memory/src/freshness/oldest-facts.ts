@@ -1,4 +1,4 @@
-import { type Caller, createPauser } from 'crux-types'
+import { type Caller, createPauser, WorkProgress, type WorkWatch } from 'crux-types'
 import type { RankedFact } from '../fact-store.js'
 import type { FactTable } from '../facts/fact-table.js'
 import { findCandidates } from '../recall/candidates.js'
@@ -28,11 +28,11 @@ export async function sweepCandidates(
   context: RecallContext,
   caller: Caller,
   page: PageRequest,
+  watch?: WorkWatch,
 ): Promise<FreshnessPage<SweepCandidate>> {
-  const scan = await scanOldest(context, caller, page, {
-    isWanted: (table, row, limit, now) =>
-      table.isSuperseded(row, limit) || context.isStale(table, row, now),
-  })
+  const isWanted = (table: FactTable, row: number, limit: number, now: number): boolean =>
+    table.isSuperseded(row, limit) || context.isStale(table, row, now)
+  const scan = await scanOldest(context, caller, page, { isWanted }, watch)
   return { ...scan, rows: scan.rows.map((row) => ({ ...row, reason: reasonOf(row) })) }
 }
 
@@ -50,12 +50,14 @@ async function scanOldest(
     readonly key?: string | undefined
     readonly isWanted: (table: FactTable, row: number, limit: number, now: number) => boolean
   },
+  watch?: WorkWatch,
 ): Promise<FreshnessPage<RankedFact>> {
   assertCount('top_k', topK)
   const now = after?.now ?? context.clock.now()
   const table = context.projection.table(caller.tenant)
   if (table === undefined) return { rows: [], matched: 0, now, marks: [] }
-  const pause = createPauser()
+  const pause = createPauser({ signal: watch?.signal })
+  const progress = new WorkProgress(watch)
   const limit = Math.min(after?.limit ?? table.size, table.size)
   const sight = new Sight(caller, table)
   const isReserved = auditReservedRows(table)
@@ -68,9 +70,11 @@ async function scanOldest(
     limit,
     pause,
   )
+  if (filter.entity === undefined) progress.expect(limit)
   const taken = await takeRanked(
     (offer) =>
       visit((row) => {
+        progress.advance()
         if (table.isDeleted(row) || !sight.sees(row) || isReserved(row)) return
         if (key !== undefined && table.keyOf.get(row) !== key) return
         // Greater ranks first, and the oldest is wanted first.

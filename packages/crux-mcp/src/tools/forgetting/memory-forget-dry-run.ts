@@ -69,10 +69,12 @@ export const memoryForgetDryRun = defineTool({
     const owner = ownerOf(NAME, call)
     const place = openPlace(owner, call)
     const [storedAt = 0, row = 0] = place ?? []
-    const preview = await facts.forgetting.preview(caller, {
-      ...forgetRequest(args),
-      ...(place === undefined ? {} : { after: { storedAt, row } }),
-    })
+    const after = place === undefined ? {} : { after: { storedAt, row } }
+    const preview = await facts.forgetting.preview(
+      caller,
+      { ...forgetRequest(args), ...after },
+      call.watch,
+    )
     const { next } = preview
     const count = preview.facts.length
     return answer(

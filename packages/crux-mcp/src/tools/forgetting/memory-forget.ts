@@ -63,14 +63,18 @@ export const memoryForget = defineTool({
     }
     return undefined
   },
-  run: async (args, { facts }: Pick<Services, 'facts'>, { caller }) => {
+  run: async (args, { facts }: Pick<Services, 'facts'>, { caller, watch }) => {
     const { scope } = args
-    const receipt = await facts.forgetting.forget(caller, {
-      ...forgetRequest(args),
-      reason: args.reason,
-      ...(args.confirm === undefined ? {} : { confirm: args.confirm }),
-      ...(args.tenant_id === undefined ? {} : { receiptTenant: args.tenant_id }),
-    })
+    const receipt = await facts.forgetting.forget(
+      caller,
+      {
+        ...forgetRequest(args),
+        reason: args.reason,
+        ...(args.confirm === undefined ? {} : { confirm: args.confirm }),
+        ...(args.tenant_id === undefined ? {} : { receiptTenant: args.tenant_id }),
+      },
+      watch,
+    )
     const endsAt = toResponseTime(receipt.windowEnd)
     const count = receipt.factIds.length
     return answer(

@@ -49,7 +49,7 @@ export const memoryContradictions = defineTool({
   before: consolidationGate,
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const limit = args.limit === 0 ? MAX_GROUPS : Math.min(args.limit, MAX_GROUPS)
-    const found = await facts.consolidations.contradictions(call.caller)
+    const found = await facts.consolidations.contradictions(call.caller, call.watch)
     const groups = found.slice(0, limit).map(candidateRow)
     const page = pageOfList('memory_contradictions', call, groups, (group) =>
       JSON.stringify([group.entity, group.key, group.fact_ids]),

@@ -52,10 +52,11 @@ export const memorySweepCandidates = defineTool({
   before: freshnessGate,
   run: async (args, { facts }: Pick<Services, 'facts'>, call) => {
     const place = openRecordPlace(NAME, call)
-    const page = await facts.freshness.sweepCandidates(call.caller, {
-      topK: Math.min(args.top_k, MAX_ROWS) - (place?.given ?? 0),
-      after: place?.after,
-    })
+    const page = await facts.freshness.sweepCandidates(
+      call.caller,
+      { topK: Math.min(args.top_k, MAX_ROWS) - (place?.given ?? 0), after: place?.after },
+      call.watch,
+    )
     const { rows, budget } = await recordRows(NAME, call, {
       page,
       place,
