@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { type McpServer, planCapabilities, type Services, startMcpServer, tools } from 'crux-mcp'
+import { type McpServer, planCapabilities, startMcpServer, tools } from 'crux-mcp'
 import { loadHashes } from 'crux-segment'
 import { createIntentStore } from 'crux-session'
 import { openDataDirectory } from 'crux-storage'
@@ -17,9 +17,10 @@ import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
 import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
 import { chooseTokenizer } from './compose/tokenizer.js'
-import { activityUpkeep, factUpkeep, startUpkeep } from './compose/upkeep.js'
+import { activityUpkeep, factUpkeep, observationUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
+import type { DaemonServices } from './http/dependencies.js'
 import { type HttpListener, listenError, listenHttp } from './http/listener.js'
 import type { Log } from './log.js'
 import { createMetrics } from './metrics.js'
@@ -105,7 +106,7 @@ async function start(
     if (stores === undefined) throw new Error('the stores are not open yet')
     return stores
   }
-  const services: Services = {
+  const services: DaemonServices = {
     clock,
     intents: createIntentStore({ clock }),
     get facts() {
@@ -128,6 +129,9 @@ async function start(
     },
     get activity() {
       return opened().activity
+    },
+    get observations() {
+      return opened().observations
     },
   }
   const isReady = (): boolean => stores !== undefined
@@ -274,6 +278,7 @@ async function start(
   const jobs = [
     ...factUpkeep(config, openedStores.facts, log),
     ...activityUpkeep(openedStores.activity, log),
+    ...observationUpkeep(config, openedStores.observations, clock, log),
   ]
   const upkeep = startUpkeep(jobs, clock, log)
   onClose(() => upkeep.stop())

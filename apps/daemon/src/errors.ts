@@ -6,6 +6,7 @@
  * - `PORT_IN_USE`: another program listens on the address; `data.variable`, `data.address`.
  * - `LISTEN_FAILED`: the address cannot be bound for another reason; `cause` says why.
  * - `INSTALL_ID_INVALID`: the file that names the installation holds something else; `data.path`.
+ * - `PASSPORT_KEY_INVALID`: the file of the signing key holds something else; `data.path`.
  * - `BACKUP_UNSTABLE`: segments changed at every attempt to list them; ask again.
  * - `DAEMON_UNREACHABLE`: nothing answers at the daemon's address; `data.url`.
  * - `DAEMON_REFUSED`: the daemon answered an error; `data.status`, `data.problem`.
@@ -25,6 +26,7 @@ export type DaemonErrorCode =
   | 'PORT_IN_USE'
   | 'LISTEN_FAILED'
   | 'INSTALL_ID_INVALID'
+  | 'PASSPORT_KEY_INVALID'
   | 'BACKUP_UNSTABLE'
   | 'DAEMON_UNREACHABLE'
   | 'DAEMON_REFUSED'

@@ -36,6 +36,7 @@ const STATES = {
   privateActivity: 'V-MINE',
   /** Told by ann in tenant `other`. */
   foreignActivity: 'V-ELSEWHERE',
+  observation: 'V-OBSERVATION',
   /** Stored over HTTP, in tenant `default`. */
   foreignTenant: 'V-DEFAULT',
   /** A document of tenant `other`. */
@@ -219,6 +220,21 @@ const READ_PATHS: Readonly<Record<string, ReadPath>> = {
       cyd: ['foreignActivity'],
     },
   },
+  observations: {
+    tools: ['list_observations', 'get_observation', 'verify_observation'],
+    read: async (tool) => {
+      const sessions = ['watched', '__agent_session::ann::watched', 'ledger::ann']
+      const listed = await Promise.all(
+        sessions.map((session_id) => tool('list_observations', { session_id })),
+      )
+      const [, observation_id = ''] = /"observation_id":"([^"]+)"/.exec(listed.join('')) ?? []
+      const args = { session_id: 'watched', observation_id }
+      const got = await tool('get_observation', args)
+      expect(got.includes('not found')).toBe(observation_id === '')
+      return listed.join('') + got + (await tool('verify_observation', args))
+    },
+    sees: { ann: ['observation'], bob: [], cyd: [] },
+  },
   // What one said oneself, if it was written after the last thing that was forgotten.
   'tool_trace_recent and learn': {
     tools: ['tool_trace_recent', 'learn'],
@@ -298,6 +314,8 @@ const READ_ROUTES = [
   'GET /v1/sessions/{sessionId}/plan',
   'GET /v1/activity',
   'GET /v1/activity/turn/{turnId}',
+  'GET /v1/sessions/{sessionId}/observations',
+  'GET /v1/observations/aggregate',
   'GET /v1/admin/backup',
 ]
 const OTHER_ROUTES = [
@@ -322,6 +340,8 @@ const OTHER_ROUTES = [
   // A plan is of the daemon, the schemas are its own; the verdict says whether a hash is that of a plan.
   'POST /session',
   'POST /invocation/verify',
+  'POST /v1/sessions/{sessionId}/observations',
+  'POST /v1/sessions/{sessionId}/observations/batch',
   'GET /v1/session/schemas/{name}',
   'GET /v1/openapi.json',
   'GET /healthz',
@@ -387,6 +407,9 @@ async function openFixture() {
   const content_bytes_base64 = Buffer.from(STATES.artefact).toString('base64')
   const artefact = await ann('artefact_put', { content_bytes_base64, mime_type: 'text/plain' })
   expect(artefact).toContain(ARTEFACT_ID)
+  const observation = { kind: 'note', provider: 'test', payload: STATES.observation }
+  const watched = '/v1/sessions/__agent_session::ann::watched/observations'
+  expect(await send(daemon, 'POST', watched, observation, ofWork)).toContain('observation_id')
   await send(daemon, 'PUT', '/v1/facts', {
     entity: 'default',
     key: 'k',

@@ -11,6 +11,7 @@
  * - `IDENTITY_REQUIRED`, `PASSPORT_REQUIRED`: the caller has no name and the tool needs one; the message is for the caller.
  * - `TOOL_DISABLED`: the operator switched the tool off, and it answers like one that does not exist; the message is for the caller.
  * - `SESSION_BUDGET_SPENT`: the caller used up its tokens, and the limit is enforced; `data.used`, `data.limit`; the message is for the caller.
+ * - `OBSERVATIONS_UNAVAILABLE`: the surface was started without a store of observations.
  * - `CALL_TIMED_OUT`: a tool did not answer within its time limit; `data.tool`, `data.limitMs`.
  * - `CALL_CANCELLED`: whoever called a tool no longer waits for it; `data.tool`.
  */
@@ -26,5 +27,6 @@ export type McpErrorCode =
   | 'PASSPORT_REQUIRED'
   | 'TOOL_DISABLED'
   | 'SESSION_BUDGET_SPENT'
+  | 'OBSERVATIONS_UNAVAILABLE'
   | 'CALL_TIMED_OUT'
   | 'CALL_CANCELLED'

@@ -1,6 +1,6 @@
 import type { DocumentStore } from 'crux-documents'
 import type { FactStore, Substrate } from 'crux-memory'
-import type { ActivityLog, Observability } from 'crux-observe'
+import type { ActivityLog, Observability, ObservationStore } from 'crux-observe'
 import type { SemanticProfile } from 'crux-retrieval'
 import type { IntentStore, SessionPlans, SessionStore } from 'crux-session'
 import type { Caller, Clock, TokenCounter } from 'crux-types'
@@ -24,6 +24,8 @@ export interface Services {
   readonly substrate: Substrate
   /** What agents and their hosts said that they did; absent when that is switched off. */
   readonly activity?: ActivityLog | undefined
+  /** Signed records of sessions; absent where nothing is kept on disk. */
+  readonly observations?: ObservationStore | undefined
   readonly clock: Clock
   /** Profile of the daemon's embedder, stated in retrieval answers; absent when there is none or it is not known yet. */
   readonly semanticProfile?: SemanticProfile | undefined

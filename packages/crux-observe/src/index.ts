@@ -34,6 +34,30 @@ export {
   type ObservabilityOptions,
   type SessionBudget,
 } from './observability.js'
+export type {
+  Acknowledgement,
+  Observation,
+  ObservationInput,
+  Receipt,
+} from './observations/observation.js'
+export { receiptSchema } from './observations/observation.js'
+export type {
+  FoundText,
+  ObservationPage,
+  ObservationQuery,
+  ObservationStore,
+  ObservedSession,
+} from './observations/observation-store.js'
+export {
+  DEFAULT_PAYLOAD_BYTES,
+  type ObservationStoreOptions,
+  openObservationStore,
+} from './observations/open-observation-store.js'
+export { MAX_LABEL_BYTES } from './observations/prepare-record.js'
+export { createRecordSigner, SEED_BYTES } from './observations/record-signer.js'
+export { ledgerSession } from './observations/session-reach.js'
+export type { RecordHash, RecordSigner } from './observations/sign-record.js'
+export type { FileChain, RecordInChain, Verification } from './observations/verify-record.js'
 export { createToolSpans, type ToolSpan, type ToolSpans } from './spans/tool-spans.js'
 export { callSignature } from './traces/call-signature.js'
 export { type EffectKind, type PredictedEffect, predictEffect } from './traces/predicted-effect.js'

@@ -35,6 +35,12 @@ export { createMemoryJournal } from './journal/memory-journal.js'
 export { streamOfKey } from './journal/record.js'
 export { forEachStateLine } from './journal/state-lines.js'
 export {
+  type LineLogOptions,
+  type LineLogs,
+  type NewLine,
+  openLineLogs,
+} from './lines/line-logs.js'
+export {
   type FileSegmentStoreOptions,
   openFileSegmentStore,
   type SegmentFailpoint,

@@ -9,6 +9,7 @@ export {
   requireWriter,
   SYSTEM,
 } from './caller.js'
+export { canonicalJson, canonicalJsonSteps } from './canonical-json.js'
 export {
   type Clock,
   ManualClock,
@@ -22,6 +23,7 @@ export { type IdSource, uuidHex } from './ids.js'
 export { isObject } from './json.js'
 export {
   AGENT_SESSION_PREFIX,
+  assertSessionId,
   MAX_SESSION_ID_BYTES,
   storedSessionId,
   visibleSessionId,

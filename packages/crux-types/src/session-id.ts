@@ -16,6 +16,13 @@ export const AGENT_SESSION_PREFIX = '__agent_session::'
  */
 export function storedSessionId(caller: Caller, sessionId: string): string {
   assertSessionId(sessionId)
+  if (sessionId.startsWith(AGENT_SESSION_PREFIX)) {
+    throw new CruxError<TypesErrorCode>(
+      'SESSION_ID_RESERVED',
+      `a session id may not start with '${AGENT_SESSION_PREFIX}', which is where agents' sessions are kept; choose another name`,
+      { data: { prefix: AGENT_SESSION_PREFIX } },
+    )
+  }
   return sessionPrefix(caller) + sessionId
 }
 
@@ -28,6 +35,24 @@ export function visibleSessionId(caller: Caller, storedId: string): string | und
   const prefix = sessionPrefix(caller)
   if (prefix === '') return storedId.startsWith(AGENT_SESSION_PREFIX) ? undefined : storedId
   return storedId.startsWith(prefix) ? storedId.slice(prefix.length) : undefined
+}
+
+/**
+ * Check a session id for form alone.
+ *
+ * @throws {CruxError} `SESSION_ID_INVALID`.
+ */
+export function assertSessionId(sessionId: string, maxBytes = MAX_SESSION_ID_BYTES): void {
+  const refuse = (reason: string): never => {
+    throw new CruxError<TypesErrorCode>('SESSION_ID_INVALID', reason, { data: { reason } })
+  }
+  if (sessionId === '') refuse('session id is empty; name the session')
+  try {
+    assertText(sessionId, { field: 'session id', maxBytes, allowControl: false })
+  } catch (error) {
+    if (!hasCode(error, 'TEXT_INVALID')) throw error
+    refuse(error.message)
+  }
 }
 
 /** What an agent's stored ids start with; empty for a caller without a name. */
@@ -43,28 +68,4 @@ function sessionPrefix(caller: Caller): string {
     )
   }
   return `${AGENT_SESSION_PREFIX}${agent}::`
-}
-
-function assertSessionId(sessionId: string): void {
-  const refuse = (reason: string): never => {
-    throw new CruxError<TypesErrorCode>('SESSION_ID_INVALID', reason, { data: { reason } })
-  }
-  if (sessionId === '') refuse('session id is empty; name the session')
-  try {
-    assertText(sessionId, {
-      field: 'session id',
-      maxBytes: MAX_SESSION_ID_BYTES,
-      allowControl: false,
-    })
-  } catch (error) {
-    if (!hasCode(error, 'TEXT_INVALID')) throw error
-    refuse(error.message)
-  }
-  if (sessionId.startsWith(AGENT_SESSION_PREFIX)) {
-    throw new CruxError<TypesErrorCode>(
-      'SESSION_ID_RESERVED',
-      `a session id may not start with '${AGENT_SESSION_PREFIX}', which is where agents' sessions are kept; choose another name`,
-      { data: { prefix: AGENT_SESSION_PREFIX } },
-    )
-  }
 }

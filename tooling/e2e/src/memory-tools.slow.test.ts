@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises'
+import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpCaller } from './http.js'
@@ -42,6 +42,20 @@ const EDGE = {
   to_id: 'db1',
 }
 
+const WATCHED = '__agent_session::anna::watched'
+const OBSERVED = { session_id: 'watched' }
+const OLD_RECORD = {
+  observation_id: 'from-another-program',
+  session_id: WATCHED,
+  tenant: 'default',
+  ts: '2026-01-15T12:00:00Z',
+  client_ts: '2026-01-15T11:59:59Z',
+  provider: 'codex-cli',
+  principal: 'anna',
+  kind: 'session_start',
+  payload: { goal: 'look around' },
+}
+
 describe('every tool that is listed, through the SDK client', () => {
   it('answers as its output schema says, and as documented while it is switched off', async () => {
     const box = await createSandbox()
@@ -53,6 +67,7 @@ describe('every tool that is listed, through the SDK client', () => {
     await useSwitchedOff(off)
     await off.end()
     await writeContradiction(box.dataDir)
+    await writeLegacyObservation(box.dataDir)
 
     const on = await openToolSession(box, 'anna', ALL_ON, contract)
     const { tools } = await on.client.listTools()
@@ -68,7 +83,8 @@ describe('every tool that is listed, through the SDK client', () => {
     await useIdentity(on)
     await useKnowledge(on)
     await useForgetting(on)
-    await useObservation(on)
+    await useObservations(on)
+    await useCallRecords(on)
     await useActivity(on)
     await on.end()
 
@@ -367,7 +383,61 @@ async function useForgetting(on: ToolSession): Promise<void> {
   }
 }
 
-async function useObservation(on: ToolSession): Promise<void> {
+/** Put a record in place that was written before there were chains. */
+async function writeLegacyObservation(dataDir: string): Promise<void> {
+  const folder = join(dataDir, 'observations')
+  await mkdir(folder)
+  const file = join(folder, '__agent_session__anna__watched.jsonl')
+  await writeFile(file, `${JSON.stringify(OLD_RECORD)}\n`)
+}
+
+/** Call every tool over observations, as anna, over records that were reported by HTTP. */
+async function useObservations(on: ToolSession): Promise<void> {
+  const http = createHttpCaller(on.daemon.httpUrl)
+  const ids: string[] = []
+  for (const kind of ['user_prompt', 'tool_use']) {
+    const record = { kind, provider: 'claude-code', payload: { kind } }
+    const { status, text } = await http.request(
+      'POST',
+      `/v1/sessions/${WATCHED}/observations`,
+      record,
+    )
+    expect(status, text).toBe(201)
+    ids.push(JSON.parse(text).observation_id)
+  }
+  await http.close()
+  const [, last] = ids
+  const first = await on.call('list_observations', { ...OBSERVED, limit: 1 })
+  expect(first.structured).toEqual({
+    ...OBSERVED,
+    count: 1,
+    observations: [OLD_RECORD],
+    has_more: true,
+  })
+  const rest = await on.call('list_observations', { ...OBSERVED, after: OLD_RECORD.observation_id })
+  expect(rest.structured).toMatchObject({
+    count: 2,
+    observations: [
+      { seq: 0, principal: '__anon__' },
+      { seq: 1, observation_id: last },
+    ],
+  })
+  const old = { ...OBSERVED, observation_id: OLD_RECORD.observation_id }
+  expect((await on.call('get_observation', old)).structured).toEqual(OLD_RECORD)
+  const record = { ...OBSERVED, observation_id: last }
+  expect((await on.call('get_observation', record)).structured).toMatchObject({ seq: 1 })
+  expect((await on.call('verify_observation', record)).structured).toMatchObject({
+    ok: true,
+    chain: { file: { status: 'ok', legacy_prefix_len: 1, chained_len: 2 } },
+  })
+  expect((await on.call('verify_observation', old)).structured).toMatchObject({
+    ok: false,
+    reason: 'record has no receipt field',
+    chain: { record: { status: 'legacy' } },
+  })
+}
+
+async function useCallRecords(on: ToolSession): Promise<void> {
   for (let i = 0; i < 3; i++) await on.call('query_facts', { query: 'tides', turn_id: 't9' })
   const traces = await on.call('tool_trace_recent', { turn_id: 't9' })
   const signature = 'query_facts(query="tides",turn_id="t9")'

@@ -13,7 +13,13 @@ import {
   openSubstrate,
   type Substrate,
 } from 'crux-memory'
-import { type ActivityLog, openActivityLog } from 'crux-observe'
+import {
+  type ActivityLog,
+  createRecordSigner,
+  type ObservationStore,
+  openActivityLog,
+  openObservationStore,
+} from 'crux-observe'
 import { TUNED_FUSION, withWeights } from 'crux-retrieval'
 import type { Hashes } from 'crux-segment'
 import {
@@ -35,6 +41,7 @@ import { loadDirectoryKey } from './directory-key.js'
 import { edgeRelations } from './edge-relations.js'
 import type { Embedders } from './embedders.js'
 import { loadInstallId } from './install-id.js'
+import { loadPassportSeed, PASSPORT_KEY_FILE } from './passport-key.js'
 import { withDefaultTtl } from './session-ttl.js'
 import { type JournalEvents, watchJournal } from './watched-journal.js'
 
@@ -47,6 +54,7 @@ export interface Stores {
   readonly substrate: Substrate
   /** Undefined when it is switched off. */
   readonly activity: ActivityLog | undefined
+  readonly observations: ObservationStore
 }
 
 /** What {@link openStores} works with. */
@@ -68,6 +76,8 @@ export interface StoreOptions {
   readonly onClose: (close: () => Promise<void>) => void
 }
 
+/** Folder of the files of observations. */
+const OBSERVATIONS_FOLDER = 'observations'
 /** Relations between documents, which whoever knows of some writes. */
 const RELATIONS_FILE = 'relations.jsonl'
 
@@ -189,9 +199,23 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       onWarning,
     }),
   )
+  const seed = await loadPassportSeed(
+    config.passportKeyPath ?? join(config.dataDir, PASSPORT_KEY_FILE),
+  )
+  const observations = keep(
+    openObservationStore({
+      dir: join(config.dataDir, OBSERVATIONS_FOLDER),
+      clock,
+      signer: createRecordSigner(seed, hashes),
+      hashes,
+      maxPayloadBytes: config.maxObservationPayloadBytes,
+      onWarning,
+    }),
+  )
   return {
     facts,
     documents,
+    observations,
     plans,
     sessions: withDefaultTtl(sessions, config.sessionTtlDefault),
     substrate,

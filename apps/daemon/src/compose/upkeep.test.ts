@@ -2,7 +2,13 @@ import { openFactStore } from 'crux-memory'
 import { createMemoryJournal } from 'crux-storage'
 import { agentCaller, ManualClock, SYSTEM } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { activityUpkeep, factUpkeep, startUpkeep, type UpkeepJob } from './upkeep.js'
+import {
+  activityUpkeep,
+  factUpkeep,
+  observationUpkeep,
+  startUpkeep,
+  type UpkeepJob,
+} from './upkeep.js'
 
 const NOON = Date.UTC(2026, 0, 15, 12)
 const HOUR_MS = 3_600_000
@@ -120,5 +126,22 @@ describe('activityUpkeep', () => {
     clock.advance(HOUR_MS)
     await upkeep.tick()
     expect(said).toEqual([{ dropped: 3 }])
+  })
+})
+
+describe('observationUpkeep', () => {
+  it('puts away what is older than so many days, hourly', async () => {
+    const clock = new ManualClock(NOON)
+    const before: number[] = []
+    const observations = { archiveBefore: async (time: number) => before.push(time) }
+    const log = { info: () => undefined }
+    expect(observationUpkeep({ obsRetentionDays: undefined }, observations, clock, log)).toEqual([])
+    const { upkeep } = start(
+      observationUpkeep({ obsRetentionDays: 7 }, observations, clock, log),
+      clock,
+    )
+    clock.advance(HOUR_MS)
+    await upkeep.tick()
+    expect(before).toEqual([NOON + HOUR_MS - 7 * 24 * HOUR_MS])
   })
 })

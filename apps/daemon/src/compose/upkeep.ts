@@ -1,10 +1,11 @@
 import type { FactStore } from 'crux-memory'
-import type { ActivityLog } from 'crux-observe'
+import type { ActivityLog, ObservationStore } from 'crux-observe'
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
 import type { Log } from '../log.js'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const NEAR_DUPLICATES_MS = 15_000
 /** Time between looks at the clock. */
 const LOOK_EVERY_MS = 10_000
@@ -82,6 +83,26 @@ export function activityUpkeep(
       async run() {
         const dropped = await activity.compact()
         if (dropped > 0) log.info({ dropped }, 'old entries of the activity log removed')
+      },
+    },
+  ]
+}
+
+/** The jobs over observations that the configuration asks for. */
+export function observationUpkeep(
+  { obsRetentionDays: days }: Pick<Config, 'obsRetentionDays'>,
+  observations: Pick<ObservationStore, 'archiveBefore'>,
+  clock: Clock,
+  log: Pick<Log, 'info'>,
+): readonly UpkeepJob[] {
+  if (days === undefined) return []
+  return [
+    {
+      name: 'retention of observations',
+      everyMs: HOUR_MS,
+      async run() {
+        const files = await observations.archiveBefore(clock.now() - days * DAY_MS)
+        if (files > 0) log.info({ files }, 'old observations put away')
       },
     },
   ]

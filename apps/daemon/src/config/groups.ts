@@ -155,6 +155,10 @@ export const GROUPS: readonly {
     ],
   },
   {
+    title: 'Observations',
+    settings: ['obsRetentionDays', 'maxObservationPayloadBytes', 'passportKeyPath'],
+  },
+  {
     title: 'Command line and stdio relay',
     settings: ['httpUrl', 'httpToken', 'mcpUrl', 'relaySurface'],
   },

@@ -790,6 +790,31 @@ export const VARIABLES = {
     meaning:
       'Make an OpenTelemetry span of every tool call. The daemon brings no exporter: load an SDK beside it, for example by --import in NODE_OPTIONS.',
   }),
+  obsRetentionDays: forgivingInteger({
+    name: 'CORECRUXD_OBS_RETENTION_DAYS',
+    yaml: 'observe.retention_days',
+    fallback: undefined,
+    min: 1,
+    max: 36_500,
+    takesZero: true,
+    meaning:
+      'Days after which observations are put away: hourly, files whose newest record is older move to observations/archived. Unset or 0, all stay.',
+  }),
+  maxObservationPayloadBytes: forgivingInteger({
+    name: 'CORECRUXD_MAX_OBSERVATION_PAYLOAD_BYTES',
+    yaml: 'observe.max_payload_bytes',
+    fallback: 1024 * 1024,
+    min: 65_536,
+    max: 12 * 1024 * 1024,
+    meaning: 'Largest payload of an observation, in bytes of its compact JSON.',
+  }),
+  passportKeyPath: optionalText({
+    name: 'CORECRUXD_PASSPORT_KEY_PATH',
+    yaml: 'passport.key_path',
+    unset: 'passport.key in the data directory',
+    meaning:
+      'File of the Ed25519 key by which the daemon signs observations: 64 hex digits, made at the first start.',
+  }),
   storageFailpoint: optionalText({
     name: 'CORECRUX_STORAGE_FAILPOINT',
     expected: `one of ${FAILPOINTS.join(', ')}`,

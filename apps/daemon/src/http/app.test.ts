@@ -1,6 +1,7 @@
 import { openDocumentStore } from 'crux-documents'
 import { planCapabilities, tools } from 'crux-mcp'
 import { openFactStore, openSubstrate } from 'crux-memory'
+import { openMemoryObservations } from 'crux-observe/testing'
 import { loadHashes } from 'crux-segment'
 import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
@@ -72,6 +73,7 @@ async function openFixture(
       plans,
       substrate,
       documents,
+      observations: openMemoryObservations({ clock, hashes: await loadHashes() }),
       clock,
     },
     isReady: () => true,

@@ -1,4 +1,5 @@
 import type { Services } from 'crux-mcp'
+import type { ObservationStore } from 'crux-observe'
 import type { Clock } from 'crux-types'
 import type { EmbedderStatus } from '../compose/embedders.js'
 import type { Health } from '../compose/health.js'
@@ -8,11 +9,14 @@ import type { Log } from '../log.js'
 import type { Metrics } from '../metrics.js'
 import type { BuildInfo } from '../version.js'
 
+/** What tools work on, with what is always there in a daemon. */
+export type DaemonServices = Services & { readonly observations: ObservationStore }
+
 /** What the HTTP API stands on. */
 export interface HttpDependencies {
   readonly config: Config
   /** Read at each request: the stores may still be opening when the API is built. */
-  readonly services: Services
+  readonly services: DaemonServices
   readonly isReady: () => boolean
   readonly health: Health
   readonly metrics: Metrics

@@ -112,6 +112,13 @@ const BY_CODE: Readonly<
   SUPERSEDES_INVALID: { slug: 'bad-request' },
   ENTITY_RESERVED: { slug: 'forbidden', code: 'RESERVED_ENTITY_PREFIX' },
 
+  OBSERVATION_INVALID: { slug: 'bad-request' },
+  OBSERVATION_TOO_LARGE: { slug: 'payload-too-large' },
+  OBSERVATION_NOT_FOUND: { slug: 'bad-request' },
+  SESSION_ID_INVALID: { slug: 'bad-request' },
+  SESSION_ID_RESERVED: { slug: 'forbidden', code: 'SESSION_ID_RESERVED' },
+  SESSION_OWNER_INVALID: { slug: 'forbidden' },
+
   DOCUMENT_INVALID: { slug: 'bad-request' },
   DOCUMENT_DUPLICATE: { slug: 'bad-request' },
   INGEST_TOO_LARGE: { slug: 'payload-too-large' },

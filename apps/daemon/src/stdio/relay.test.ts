@@ -9,6 +9,7 @@ import {
   tools,
 } from 'crux-mcp'
 import { openFactStore, openSubstrate } from 'crux-memory'
+import { openMemoryObservations } from 'crux-observe/testing'
 import { loadHashes } from 'crux-segment'
 import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore } from 'crux-storage'
@@ -314,6 +315,7 @@ async function startReal(): Promise<string> {
         clock,
         buildIndex: true,
       }),
+      observations: openMemoryObservations({ clock, hashes: await loadHashes() }),
       clock,
     },
     version: '0.1.0',

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { type DocumentStoreOptions, openDocumentStore } from 'crux-documents'
 import { openFactStore, openSubstrate } from 'crux-memory'
-import { openActivityLog } from 'crux-observe'
+import { type ObservationStore, openActivityLog } from 'crux-observe'
+import { openMemoryObservations } from 'crux-observe/testing'
 import { loadHashes } from 'crux-segment'
 import { createIntentStore, openSessionPlans, openSessionStore } from 'crux-session'
 import { createMemoryJournal, createMemorySegmentStore, type Journal } from 'crux-storage'
@@ -45,7 +46,7 @@ export interface TestServer {
   readonly clock: ManualClock
   readonly factJournal: Journal
   readonly planJournal: Journal
-  readonly services: McpServerOptions['services']
+  readonly services: McpServerOptions['services'] & { readonly observations: ObservationStore }
   /** `[tool, outcome]` and `[tool, reason]` of what was counted. */
   readonly counted: { readonly calls: string[][]; readonly truncated: string[][] }
   readonly logged: { level: string; fields: Record<string, unknown>; message: string }[]
@@ -127,6 +128,7 @@ export async function startTestServer(
       clock,
       ttlSeconds: 365 * 86_400,
     }),
+    observations: openMemoryObservations({ clock, hashes: await loadHashes() }),
     clock,
   }
   const counted: TestServer['counted'] = { calls: [], truncated: [] }
@@ -232,6 +234,7 @@ export async function startTestServer(
       await services.sessions.close()
       await services.substrate.close()
       await services.activity.close()
+      await services.observations.close()
     },
   }
 }

@@ -53,6 +53,7 @@ const CALLER_MISTAKES: ReadonlySet<string> = new Set([
   'SESSION_STATE_INVALID',
   'SESSION_TOO_LARGE',
   'SESSION_TTL_INVALID',
+  'OBSERVATION_NOT_FOUND',
   'PAYLOAD_TOO_LARGE',
   'ARTEFACT_INVALID',
   'ARTEFACT_TOO_LARGE',
@@ -128,6 +129,7 @@ function failureOf(
     return { code: INVALID_PARAMS, message: `tenant_mismatch: ${message}`, isOurs: false }
   }
   if (code === 'READ_ONLY_CALLER') return { ...readOnlyRefusal(tool.name), isOurs: false }
+  if (code === 'OBSERVATIONS_UNAVAILABLE') return { code: INTERNAL_ERROR, message, isOurs: true }
   if (code === 'CALL_TIMED_OUT') return { code: INTERNAL_ERROR, message, isOurs: true }
   if (code === 'CALL_CANCELLED') return { code: INTERNAL_ERROR, message, isOurs: false }
   if (STORAGE_FAILURE.test(code) && tool.journalFailure !== undefined) {

@@ -57,6 +57,9 @@ describe('the registry', () => {
       'save_session',
       'list_sessions',
       'get_gaps',
+      'list_observations',
+      'get_observation',
+      'verify_observation',
       'get_agent_identity',
       'entity_upsert',
       'entity_get',
@@ -117,6 +120,7 @@ describe('the registry', () => {
         'find_elsewhere',
         'forget_arguments',
         'plan_capabilities',
+        'observation_fields',
       ]
       expect(names.filter((name) => !listed.includes(name) && !parts.includes(name))).toEqual([])
     }

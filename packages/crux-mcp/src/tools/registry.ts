@@ -23,10 +23,13 @@ import { memorySetHorizon } from './memory/memory-set-horizon.js'
 import { memorySweepCandidates } from './memory/memory-sweep-candidates.js'
 import { memoryView } from './memory/memory-view.js'
 import { activityRecent } from './observe/activity-recent.js'
+import { getObservation } from './observe/get-observation.js'
 import { learn } from './observe/learn.js'
+import { listObservations } from './observe/list-observations.js'
 import { sessionTokenUsage } from './observe/session-token-usage.js'
 import { tokenSavings } from './observe/token-savings.js'
 import { toolTraceRecent } from './observe/tool-trace-recent.js'
+import { verifyObservation } from './observe/verify-observation.js'
 import { query } from './retrieval/query.js'
 import { queryExpand } from './retrieval/query-expand.js'
 import { queryScan } from './retrieval/query-scan.js'
@@ -83,6 +86,9 @@ export const tools: readonly Tool[] = [
   saveSession,
   listSessions,
   getGaps,
+  listObservations,
+  getObservation,
+  verifyObservation,
   getAgentIdentity,
   entityUpsert,
   entityGet,

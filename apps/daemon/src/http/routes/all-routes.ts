@@ -12,6 +12,7 @@ import { forgetRoutes } from './forgets.js'
 import { ingestRoutes } from './ingest.js'
 import { legalHoldRoutes } from './legal-holds.js'
 import { memoryTransferRoutes } from './memory-transfer.js'
+import { observationRoutes } from './observations.js'
 import { probeRoutes } from './probes.js'
 import { sessionPlanRoutes } from './session-plans.js'
 import { textSearchRoutes } from './text-search.js'
@@ -34,6 +35,7 @@ export function allRoutes(
     ...textSearchRoutes(dependencies),
     ...sessionPlanRoutes(dependencies),
     ...activityRoutes(dependencies),
+    ...observationRoutes(dependencies),
     ...adminRoutes(dependencies),
   ]
   routes.push(

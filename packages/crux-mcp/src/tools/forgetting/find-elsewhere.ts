@@ -10,6 +10,10 @@ export interface Elsewhere {
   }[]
   /** Session ids. */
   readonly sessions: readonly string[]
+  readonly observations: readonly {
+    readonly session_id: string
+    readonly observation_id: string
+  }[]
 }
 
 /** Shorter values stand in other texts by chance. */
@@ -18,9 +22,9 @@ const HITS_PER_VALUE = 5
 const MAX_QUERY_LENGTH = 1000
 const MAX_SESSIONS = 500
 
-/** Look for values word by word in the caller's documents, and as they are in its sessions. */
+/** Look for values word by word in the caller's documents, and as they are in its sessions and the records of these. */
 export async function findElsewhere(
-  { documents, sessions }: Pick<Services, 'documents' | 'sessions'>,
+  { documents, sessions, observations }: Pick<Services, 'documents' | 'sessions' | 'observations'>,
   caller: Caller,
   values: readonly string[],
   signal: AbortSignal,
@@ -48,7 +52,15 @@ export async function findElsewhere(
     if (session !== undefined && holdsAny(session.state, wanted)) found.push(id)
     await pause()
   }
-  return { documents: [...passages.values()], sessions: found }
+  const records = (await observations?.find(caller, wanted, signal)) ?? []
+  return {
+    documents: [...passages.values()],
+    sessions: found,
+    observations: records.map(({ sessionId, observationId }) => ({
+      session_id: sessionId,
+      observation_id: observationId,
+    })),
+  }
 }
 
 /** Whether any string within a JSON value holds any of the values. */

@@ -54,6 +54,8 @@ describe('memory_forget_dry_run', () => {
     await ingestTexts(server, 'default', [`he wrote: ${value}.`, 'another passage'], 'memo.md')
     const state = { notes: [value] }
     await server.call('save_session', { session_id: 'plan', state }, as('anna'))
+    const record = { kind: 'user_prompt', provider: 'claude-code', payload: { text: value } }
+    const kept = await server.services.observations.record(agentCaller('anna'), 'work', [record])
     const { structured } = await server.call(
       'memory_forget_dry_run',
       { scope: scope('copied') },
@@ -62,10 +64,11 @@ describe('memory_forget_dry_run', () => {
     expect(structured.copies_elsewhere).toEqual({
       documents: [{ corpus: 'docs', doc_id: 'memo.md', chunk_ref: expect.any(String) }],
       sessions: ['plan'],
+      observations: [{ session_id: 'work', observation_id: kept[0]?.observationId }],
     })
     // Sessions of others are none of bert's business.
     const his = await server.call('memory_forget_dry_run', { scope: scope('copied') }, as('bert'))
-    expect(his.structured.copies_elsewhere.sessions).toEqual([])
+    expect(his.structured.copies_elsewhere).toMatchObject({ sessions: [], observations: [] })
   })
 
   it('needs no identity, and says what a scope may be', async () => {

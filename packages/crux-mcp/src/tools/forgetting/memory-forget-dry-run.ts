@@ -43,6 +43,9 @@ const output = z.object({
         z.object({ corpus: z.string(), doc_id: z.string(), chunk_ref: z.string() }),
       ),
       sessions: z.array(z.string()),
+      observations: z
+        .array(z.object({ session_id: z.string(), observation_id: z.string() }))
+        .describe('At most 100, found in up to 64 MiB of records.'),
     })
     .describe('Where some of the values stand besides; these places stay as they are.'),
 })
@@ -61,7 +64,7 @@ export const memoryForgetDryRun = defineTool({
   refusals: { scope: scopeRefusal },
   run: async (
     args,
-    { facts, documents, sessions }: Pick<Services, 'facts' | 'documents' | 'sessions'>,
+    { facts, ...elsewhere }: Pick<Services, 'facts' | 'documents' | 'sessions' | 'observations'>,
     call,
   ) => {
     const { scope } = args
@@ -98,12 +101,7 @@ export const memoryForgetDryRun = defineTool({
           derived_fact_ids: preview.derivedFactIds,
           copies: preview.copies,
           active_legal_holds: preview.activeHoldIds,
-          copies_elsewhere: await findElsewhere(
-            { documents, sessions },
-            caller,
-            preview.values,
-            signal,
-          ),
+          copies_elsewhere: await findElsewhere(elsewhere, caller, preview.values, signal),
         },
         // The budget is the one of the act, which no default or maximum changes.
         budget: reportBudget(budgetInForce(args.token_budget, {}), {

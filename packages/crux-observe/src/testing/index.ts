@@ -1,0 +1,1 @@
+export { openMemoryObservations } from './memory-observations.js'
