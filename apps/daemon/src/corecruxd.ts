@@ -2,14 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { CruxError, systemClock } from 'crux-types'
-import { environmentForDaemon } from './agents/spawn-environment.js'
 import { homeOf } from './clients/machine.js'
 import { type ConfigSources, loadConfig } from './config/load.js'
 import { VARIABLES } from './config/variables.js'
-import { startDaemon } from './daemon.js'
 import { EXIT_REFUSED, EXIT_USAGE } from './errors.js'
-import { createLog } from './log.js'
-import { runStdioRelay } from './stdio/relay.js'
+import type { SpawnPlan } from './stdio/spawn-daemon.js'
 import { readBuildInfo } from './version.js'
 
 /** The parts of a node process that the programs use. */
@@ -91,6 +88,11 @@ async function runDaemon(proc: ProcessLike): Promise<number> {
   proc.stdout.on('error', () => undefined)
   proc.stderr.on('error', () => undefined)
   try {
+    // What runs is loaded when it is known what runs: a relay needs nothing of a daemon.
+    const [{ createLog }, { startDaemon }] = await Promise.all([
+      import('./log.js'),
+      import('./daemon.js'),
+    ])
     const { config, warnings, notices } = await loadConfig(configSources(proc))
     const log = createLog(config, proc.stderr)
     const daemon = await startDaemon(config, {
@@ -122,6 +124,7 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
   }
   try {
     const { config } = await loadConfig(configSources(proc))
+    const { runStdioRelay } = await import('./stdio/relay.js')
     return await runStdioRelay({
       url: config.mcpUrl,
       token: config.agentToken,
@@ -130,19 +133,20 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
       output: proc.stdout,
       errorOutput: proc.stderr,
       version: readBuildInfo().version,
-      ...(args.includes('--spawn')
-        ? {
-            spawn: {
-              command: proc.execPath,
-              args: proc.argv.slice(1, 2),
-              env: await environmentForDaemon(proc.env, config.dataDir),
-              logFile: join(config.dataDir, 'daemon.log'),
-            },
-          }
-        : {}),
+      ...(args.includes('--spawn') ? { spawn: await spawnPlan(proc, config.dataDir) } : {}),
     })
   } catch (error) {
     return refuse(proc, error)
+  }
+}
+
+async function spawnPlan(proc: ProcessLike, dataDir: string): Promise<SpawnPlan> {
+  const { environmentForDaemon } = await import('./agents/spawn-environment.js')
+  return {
+    command: proc.execPath,
+    args: proc.argv.slice(1, 2),
+    env: await environmentForDaemon(proc.env, dataDir),
+    logFile: join(dataDir, 'daemon.log'),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs'
 import type { ProcessLike } from '../corecruxd.js'
 import { createDaemonClient, type DaemonClient } from './client.js'
+import type { Progress } from './output.js'
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -20,6 +21,8 @@ export interface CommandContext {
   readonly client: (options: CommonOptions) => DaemonClient
   readonly print: (text: string) => void
   readonly printJson: (value: unknown) => void
+  /** A progress bar, where somebody looks; end it. */
+  readonly progress: (options: Pick<CommonOptions, 'json'>) => Promise<Progress>
   /** Let the program end with status 1 although the command came to its end. */
   fail(): void
 }
@@ -37,6 +40,8 @@ export function createContext(
     client: ({ url, token }) => createDaemonClient({ url, token, signal }),
     print,
     printJson: (value) => print(`${JSON.stringify(value)}\n`),
+    // Loaded here, so that commands without a bar start without it.
+    progress: async ({ json }) => (await import('./output.js')).createProgress(proc, json),
     fail: onFail,
   }
 }

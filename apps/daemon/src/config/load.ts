@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { isLoopbackHost } from 'crux-mcp'
+import { isLoopbackHost } from 'crux-mcp/protocol'
 import { CruxError, messageOf } from 'crux-types'
 import type { z } from 'zod'
 import type { DaemonErrorCode } from '../errors.js'
@@ -7,7 +7,6 @@ import { nearestName } from './nearest-name.js'
 import { logLevelFromRustLog } from './rust-log.js'
 import type { Variable } from './variable.js'
 import { type SettingName, VARIABLES } from './variables.js'
-import { parseYamlSettings } from './yaml-file.js'
 
 /** Values of all settings, by their name in the code. */
 export type Settings = {
@@ -135,7 +134,10 @@ async function readYaml(sources: ConfigSources): Promise<ReadonlyMap<string, str
       { cause },
     )
   }
-  return source === undefined ? new Map() : parseYamlSettings(source, path)
+  if (source === undefined) return new Map()
+  // Most starts have no file, and the relay is started often.
+  const { parseYamlSettings } = await import('./yaml-file.js')
+  return parseYamlSettings(source, path)
 }
 
 function findText(

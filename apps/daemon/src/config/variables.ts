@@ -1,5 +1,10 @@
-import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES, SURFACE_MODES } from 'crux-mcp'
-import { isServiceUrl, TOKEN_VOCABULARIES, TUNED_FUSION, withWeights } from 'crux-retrieval'
+import { DEFAULT_STREAM_LIMITS, SURFACE_CHOICES, SURFACE_MODES } from 'crux-mcp/protocol'
+import {
+  isServiceUrl,
+  TOKEN_VOCABULARIES,
+  TUNED_FUSION,
+  withWeights,
+} from 'crux-retrieval/settings'
 import { isTenant } from 'crux-types'
 import { isCidr } from './network.js'
 import {

@@ -1,4 +1,4 @@
-import { FULL_PROFILE_VERSIONS, PROTOCOL_VERSION } from 'crux-mcp'
+import { FULL_PROFILE_VERSIONS, PROTOCOL_VERSION } from 'crux-mcp/protocol'
 import { z } from 'zod'
 
 const VERSION_META = 'io.modelcontextprotocol/protocolVersion'

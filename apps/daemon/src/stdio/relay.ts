@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PARSE_ERROR, PROTOCOL_VERSION, type SurfaceChoice, UPSTREAM_ERROR } from 'crux-mcp'
+import {
+  PARSE_ERROR,
+  PROTOCOL_VERSION,
+  type SurfaceChoice,
+  UPSTREAM_ERROR,
+} from 'crux-mcp/protocol'
 import { messageOf } from 'crux-types'
 import { type InputLine, readLines } from './lines.js'
 import { agreedVersion, headersOf, type Message, readMessage } from './message.js'

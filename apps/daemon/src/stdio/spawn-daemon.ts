@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLoopbackHost } from 'crux-mcp'
+import { isLoopbackHost } from 'crux-mcp/protocol'
 import { fetch } from 'undici'
 
 /** How to start a daemon when none runs. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SurfaceChoice } from 'crux-mcp'
+import type { SurfaceChoice } from 'crux-mcp/protocol'
 import { Agent, request } from 'undici'
 import { readEventData } from './event-data.js'
 

@@ -1,5 +1,4 @@
 import { CruxError } from 'crux-types'
-import { changeAgentFile, readAgentFile } from '../../agents/agent-file.js'
 import { loadConfig } from '../../config/load.js'
 import { configSources } from '../../corecruxd.js'
 import type { DaemonErrorCode } from '../../errors.js'
@@ -17,6 +16,7 @@ export function addAgentCommands(parser: CommandParser, context: CommandContext)
           'Print the agents of the data directory',
           (inner) => inner,
           async (argv) => {
+            const { readAgentFile } = await import('../../agents/agent-file.js')
             const agents = await readAgentFile(await dataDirOf(context))
             if (argv.json) {
               return context.printJson({
@@ -34,6 +34,7 @@ export function addAgentCommands(parser: CommandParser, context: CommandContext)
           'Take the token of an agent back; what it stored stays',
           (inner) => inner.positional('name', { type: 'string', demandOption: true }),
           async (argv) => {
+            const { changeAgentFile } = await import('../../agents/agent-file.js')
             const dataDir = await dataDirOf(context)
             let left = 0
             await changeAgentFile(dataDir, (agents) => {

@@ -1,9 +1,8 @@
 import type { CommandContext, CommandParser } from '../context.js'
-import { createProgress } from '../output.js'
 
 /** Add `bench retrieval`, `generate`, `journal`, `facts` and `mcp`; they need no running daemon. */
 export function addBenches(parser: CommandParser, context: CommandContext): CommandParser {
-  const { proc, signal } = context
+  const { signal } = context
   return parser.command('bench', 'Measure a part on this machine', (command) =>
     command
       .command(
@@ -30,7 +29,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
         async (argv) => {
           // Loaded here, so that other commands start without it.
           const { runRetrievalBench } = await import('../../bench/retrieval.js')
-          const progress = createProgress(proc, argv.json)
+          const progress = await context.progress(argv)
           const result = await runRetrievalBench({
             docsPath: argv.docs,
             queriesPath: argv.queries,
@@ -55,7 +54,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
             .option('out', { type: 'string', demandOption: true, describe: 'Folder to write to' }),
         async (argv) => {
           const { generateCollection } = await import('../../bench/retrieval-generate.js')
-          const progress = createProgress(proc, argv.json)
+          const progress = await context.progress(argv)
           const result = await generateCollection({
             docs: argv.docs,
             vocabulary: argv.vocabulary,
@@ -79,7 +78,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
             .option('dir', { type: 'string', describe: 'Folder on the disk to measure' }),
         async (argv) => {
           const { runJournalBench } = await import('../../bench/journal.js')
-          const progress = createProgress(proc, argv.json)
+          const progress = await context.progress(argv)
           const result = await runJournalBench({
             records: argv.records,
             writers: argv.writers,
@@ -100,7 +99,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
             .option('dir', { type: 'string', describe: 'Folder on the disk to measure' }),
         async (argv) => {
           const { runFactsBench } = await import('../../bench/facts.js')
-          const progress = createProgress(proc, argv.json)
+          const progress = await context.progress(argv)
           const result = await runFactsBench({
             facts: argv.facts,
             writers: argv.writers,
@@ -117,7 +116,7 @@ export function addBenches(parser: CommandParser, context: CommandContext): Comm
         (inner) => inner,
         async (argv) => {
           const { runMcpBench } = await import('../../bench/mcp.js')
-          const progress = createProgress(proc, argv.json)
+          const progress = await context.progress(argv)
           const results = await runMcpBench({
             signal,
             onProgress: (done, of) => progress.update(done, of, 'measure'),

@@ -1,5 +1,4 @@
 import { systemClock } from 'crux-types'
-import { examine } from '../../doctor/examine.js'
 import type { Finding } from '../../doctor/finding.js'
 import type { CommandContext, CommandParser } from '../context.js'
 
@@ -10,6 +9,7 @@ export function addDoctor(parser: CommandParser, context: CommandContext): Comma
     'Find what keeps agents from using Crux, and say what to do',
     (command) => command,
     async (argv) => {
+      const { examine } = await import('../../doctor/examine.js')
       const findings = await examine(context.proc, {
         nodeVersion: process.versions.node,
         url: argv.url,

@@ -1,6 +1,5 @@
 import type { CommandContext, CommandParser } from '../context.js'
-import { type IngestSummary, ingest } from '../ingest.js'
-import { createProgress } from '../output.js'
+import type { IngestSummary } from '../ingest.js'
 
 /** Add `ingest`. */
 export function addIngest(parser: CommandParser, context: CommandContext): CommandParser {
@@ -23,8 +22,9 @@ export function addIngest(parser: CommandParser, context: CommandContext): Comma
           describe: 'Read everything, send nothing',
         }),
     async (argv) => {
+      const { ingest } = await import('../ingest.js')
       const { proc, signal } = context
-      const progress = createProgress(proc, argv.json)
+      const progress = await context.progress(argv)
       const summary = await ingest(
         {
           paths: argv.path,

@@ -1,4 +1,4 @@
-import { SEARCH_MODES } from 'crux-documents'
+import { SEARCH_MODES } from 'crux-documents/settings'
 import { z } from 'zod'
 import type { CommandContext, CommandParser } from '../context.js'
 import { passagesText, readPassages } from '../passages.js'

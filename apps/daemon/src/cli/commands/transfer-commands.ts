@@ -1,8 +1,5 @@
 import type { CommandContext, CommandParser } from '../context.js'
-import { exportFacts } from '../export-facts.js'
-import { READERS } from '../import/formats.js'
-import { type ImportSummary, importFiles } from '../import/import-files.js'
-import { createProgress } from '../output.js'
+import type { ImportSummary } from '../import/import-files.js'
 
 // Literal, so that the parser knows the names.
 const FORMATS = ['auto', 'crux', 'mcp-memory', 'basic-memory', 'mem0', 'csv'] as const
@@ -24,6 +21,7 @@ export function addTransfer(parser: CommandParser, context: CommandContext): Com
           .option('out', { type: 'string', describe: 'File to write; standard output without it' })
           .option('force', { type: 'boolean', default: false, describe: 'Replace the file' }),
       async (argv) => {
+        const { exportFacts } = await import('../export-facts.js')
         const { all, out: file, force } = argv
         const options = { all, file, force }
         const facts = await exportFacts(options, context.client(argv), proc.stdout, signal)
@@ -45,7 +43,7 @@ export function addTransfer(parser: CommandParser, context: CommandContext): Com
           .option('format', {
             choices: FORMATS,
             default: 'auto' as const,
-            describe: `What is in it: ${Object.keys(READERS).join(', ')}`,
+            describe: `What is in it: ${FORMATS.slice(1).join(', ')}`,
           })
           .option('all', {
             type: 'boolean',
@@ -58,8 +56,9 @@ export function addTransfer(parser: CommandParser, context: CommandContext): Com
             describe: 'Check and count, store nothing',
           }),
       async (argv) => {
+        const { importFiles } = await import('../import/import-files.js')
         const { path, format, all, dryRun } = argv
-        const progress = createProgress(proc, argv.json)
+        const progress = await context.progress(argv)
         const summary = await importFiles(
           { path, format, all, dryRun },
           context.client(argv),
