@@ -17,7 +17,7 @@ import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
 import { createSnapshotPlan, type Snapshotting, snapshotStores } from './compose/snapshots.js'
 import { chooseTokenizer } from './compose/tokenizer.js'
-import { activityUpkeep, factUpkeep, observationUpkeep, startUpkeep } from './compose/upkeep.js'
+import { compactionUpkeep, factUpkeep, observationUpkeep, startUpkeep } from './compose/upkeep.js'
 import type { Config } from './config/load.js'
 import { createHttpApp } from './http/app.js'
 import type { DaemonServices } from './http/dependencies.js'
@@ -277,7 +277,10 @@ async function start(
 
   const jobs = [
     ...factUpkeep(config, openedStores.facts, log),
-    ...activityUpkeep(openedStores.activity, log),
+    ...compactionUpkeep(
+      { 'session plans': openedStores.plans, 'the activity log': openedStores.activity },
+      log,
+    ),
     ...observationUpkeep(config, openedStores.observations, clock, log),
   ]
   const upkeep = startUpkeep(jobs, clock, log)

@@ -9,14 +9,12 @@ export interface Snapshotting {
 export function snapshotStores(stores: {
   readonly facts: Snapshotting
   readonly sessions: Snapshotting
-  readonly plans: Snapshotting
   readonly substrate: { readonly entities: Snapshotting; readonly edges: Snapshotting }
 }): ReadonlyMap<string, Snapshotting> {
-  const { facts, sessions, plans, substrate } = stores
+  const { facts, sessions, substrate } = stores
   return new Map([
     ['facts', facts],
     ['sessions', sessions],
-    ['session-events', plans],
     ['entities', substrate.entities],
     ['substrate-edges', substrate.edges],
   ])

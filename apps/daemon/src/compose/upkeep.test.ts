@@ -3,7 +3,7 @@ import { createMemoryJournal } from 'crux-storage'
 import { agentCaller, ManualClock, SYSTEM } from 'crux-types'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
-  activityUpkeep,
+  compactionUpkeep,
   factUpkeep,
   observationUpkeep,
   startUpkeep,
@@ -115,17 +115,22 @@ describe('factUpkeep', () => {
   })
 })
 
-describe('activityUpkeep', () => {
-  it('compacts the activity log each hour, and has nothing to do without one', async () => {
-    expect(activityUpkeep(undefined, { info() {} })).toEqual([])
+describe('compactionUpkeep', () => {
+  it('compacts each hour what is there', async () => {
     const clock = new ManualClock(NOON)
     const said: unknown[] = []
-    const info = (fields: unknown) => said.push(fields)
-    const jobs = activityUpkeep({ compact: async () => 3 }, { info })
+    const info = (...args: unknown[]) => said.push(args)
+    const stores = {
+      'the log': { compact: async () => 3 },
+      'what is fresh': { compact: async () => 0 },
+      'what is off': undefined,
+    }
+    const jobs = compactionUpkeep(stores, { info })
+    expect(jobs).toHaveLength(2)
     const { upkeep } = start(jobs, clock)
     clock.advance(HOUR_MS)
     await upkeep.tick()
-    expect(said).toEqual([{ dropped: 3 }])
+    expect(said).toEqual([[{ dropped: 3 }, 'the log: what is old was removed']])
   })
 })
 

@@ -1,5 +1,5 @@
 import type { FactStore } from 'crux-memory'
-import type { ActivityLog, ObservationStore } from 'crux-observe'
+import type { ObservationStore } from 'crux-observe'
 import type { Clock } from 'crux-types'
 import type { Config } from '../config/load.js'
 import type { Log } from '../log.js'
@@ -70,22 +70,26 @@ export function factUpkeep(
   return jobs
 }
 
-/** The job of the activity log, where there is one. */
-export function activityUpkeep(
-  activity: Pick<ActivityLog, 'compact'> | undefined,
+/** A store whose journal holds what it no longer keeps. */
+type Compacting = { compact(): Promise<number> }
+
+/** Jobs that take off the disk what stores no longer keep; a store that is switched off has none. */
+export function compactionUpkeep(
+  stores: Readonly<Record<string, Compacting | undefined>>,
   log: Pick<Log, 'info'>,
 ): readonly UpkeepJob[] {
-  if (activity === undefined) return []
-  return [
-    {
-      name: 'compaction of the activity log',
-      everyMs: HOUR_MS,
-      async run() {
-        const dropped = await activity.compact()
-        if (dropped > 0) log.info({ dropped }, 'old entries of the activity log removed')
-      },
-    },
-  ]
+  return Object.entries(stores).flatMap(([name, store]) =>
+    store === undefined
+      ? []
+      : {
+          name: `compaction of ${name}`,
+          everyMs: HOUR_MS,
+          async run() {
+            const dropped = await store.compact()
+            if (dropped > 0) log.info({ dropped }, `${name}: what is old was removed`)
+          },
+        },
+  )
 }
 
 /** The jobs over observations that the configuration asks for. */

@@ -1,4 +1,5 @@
-import { createMemoryJournal, type Journal } from 'crux-storage'
+import { createMemoryJournal, type Journal, openFileJournal } from 'crux-storage'
+import { createFaultyFs } from 'crux-storage/testing'
 import { ANONYMOUS, agentCaller, ManualClock } from 'crux-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -11,8 +12,10 @@ import { hashPlan, planToJson } from './session-plan.js'
 const NOON = Date.UTC(2026, 0, 15, 12)
 const HASH = new Uint8Array(32).fill(7)
 
-async function open(journal: Journal = createMemoryJournal()) {
-  const clock = new ManualClock(NOON)
+async function open(
+  journal: Journal = createMemoryJournal(),
+  clock: ManualClock = new ManualClock(NOON),
+) {
   const warnings: string[] = []
   const plans = await openSessionPlans({
     journal,
@@ -32,6 +35,17 @@ async function open(journal: Journal = createMemoryJournal()) {
     onWarning: (message) => warnings.push(message),
   })
   return { journal, clock, warnings, plans }
+}
+
+async function linesOf(journal: Journal): Promise<unknown[]> {
+  const lines: unknown[] = []
+  const following = new AbortController()
+  const take = ({ bytes }: { bytes: Uint8Array }) => {
+    lines.push(JSON.parse(Buffer.from(bytes).toString()))
+  }
+  await journal.follow('session-events', 0, take, following.signal)
+  following.abort()
+  return lines
 }
 
 const idOf = (plan: SessionPlan) => hex(plan.session_id)
@@ -113,13 +127,7 @@ describe('openSessionPlans', () => {
   it('writes the documented event, and has the plans again after a restart', async () => {
     const { plans, journal } = await open()
     const first = await plans.mint(ANONYMOUS, { intent: 'ü' })
-    const lines: unknown[] = []
-    const following = new AbortController()
-    const take = ({ bytes }: { bytes: Uint8Array }) => {
-      lines.push(JSON.parse(Buffer.from(bytes).toString()))
-    }
-    await journal.follow('session-events', 0, take, following.signal)
-    expect(lines).toEqual([
+    expect(await linesOf(journal)).toEqual([
       {
         event_type: 'corecrux.session.plan_sealed.v1',
         content_type: 'application/x-corecrux-session-bin-v1',
@@ -130,7 +138,6 @@ describe('openSessionPlans', () => {
       },
     ])
     expect((await open(journal)).plans.find(idOf(first))).toEqual(first)
-    await plans.snapshot()
     const second = await plans.mint(ANONYMOUS, {})
     const restored = await open(journal)
     expect(restored.plans.active()).toEqual([second, first])
@@ -160,6 +167,50 @@ describe('openSessionPlans', () => {
     const [newest, before] = plans.active()
     expect(newest).toEqual(last)
     expect(newest?.capability_graph.nodes).toBe(before?.capability_graph.nodes)
+  })
+
+  it('keeps at most twice as many plans on the disk as in memory, however many were made', async () => {
+    const fs = createFaultyFs()
+    const openDisk = () => openFileJournal({ dir: '/data', fs })
+    const { plans, journal, clock } = await open(await openDisk())
+    const sizeOf = async () => {
+      let bytes = 0
+      for (const name of await fs.list('/data')) bytes += fs.peek(`/data/${name}`)?.length ?? 0
+      return bytes
+    }
+    const kept = [await plans.mint(ANONYMOUS, {})]
+    const bytesOfOne = await sizeOf()
+    for (let i = 0; i < 50; i++) kept.push(await plans.mint(ANONYMOUS, {}))
+    // What is under way ends first.
+    await plans.compact()
+    expect((await linesOf(journal)).length).toBeLessThanOrEqual(8)
+    await plans.close()
+    await journal.close()
+    const again = await open(await openDisk(), clock)
+    expect(await sizeOf()).toBeLessThan(9 * bytesOfOne)
+    expect(again.plans.active()).toEqual(kept.slice(-4).reverse())
+    expect(again.warnings).toEqual([])
+    const [oldest] = kept.slice(-4)
+    expect(again.plans.find(idOf(oldest as SessionPlan))).toEqual(oldest)
+  })
+
+  it('lets go of plans a day after their end, also those that were written without a key', async () => {
+    const { plans, journal, clock } = await open()
+    const first = await plans.mint(ANONYMOUS, {})
+    clock.advance(25 * 3_600_000 - 1)
+    expect(await plans.compact()).toBe(0)
+    expect(plans.find(idOf(first))).toEqual(first)
+    clock.advance(1)
+    expect(await plans.compact()).toBe(1)
+    expect(plans.find(idOf(first))).toBeUndefined()
+    expect(await linesOf(journal)).toEqual([])
+    const second = await plans.mint(ANONYMOUS, {})
+    const other = '{"event_type":"corecrux.session.invocation_receipted.v1"}'
+    await journal.append([{ key: 'ce/session-events/x', bytes: Buffer.from(other) }])
+    clock.advance(25 * 3_600_000)
+    const again = await open(journal, clock)
+    expect(again.plans.find(idOf(second))).toBeUndefined()
+    expect(await linesOf(journal)).toEqual([JSON.parse(other)])
   })
 
   it('skips lines that it cannot read', async () => {

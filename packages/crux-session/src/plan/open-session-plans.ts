@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { forEachStateLine, type Journal, type Position } from 'crux-storage'
-import { type Caller, type Clock, createPauser, requireWriter } from 'crux-types'
+import type { Journal, JournalRecord, Position } from 'crux-storage'
+import { type Caller, type Clock, messageOf, requireWriter } from 'crux-types'
 import { z } from 'zod'
 import { canonicalJson, decodeCbor, hex } from './canonical.js'
 import {
@@ -13,6 +13,8 @@ import { type LocalPlanContext, mintLocalPlan, type PlanHints, planToCbor } from
 
 /** Plans that are held unless said otherwise. */
 const MAX_PLANS = 4096
+/** How long after its end a plan is still held, so that late receipts can be held against it. */
+const HELD_AFTER_END_MS = 24 * 3_600_000
 
 export interface SessionPlanOptions {
   readonly journal: Journal
@@ -42,7 +44,13 @@ export interface SessionPlans {
   /** Hold a client's receipt against the plan of its session. */
   verify(receipt: InvocationReceipt): InvocationVerdict
   stats(): { readonly plans: number }
-  snapshot(): Promise<void>
+  /**
+   * Take plans that are not held any more off the disk, once they are more than those that are. Happens
+   * by itself after a start and after each plan.
+   *
+   * @returns How many were taken off.
+   */
+  compact(): Promise<number>
   close(): Promise<void>
 }
 
@@ -61,7 +69,8 @@ const eventSchema = z.object({
 /**
  * Plans over the journal stream `session-events`.
  *
- * Loads the newest snapshot, replays what follows it, and keeps following the journal until closed.
+ * Replays the stream, and keeps following it until closed. The stream is rewritten while it is open, so
+ * that it holds at most twice as many plans as memory.
  *
  * @throws {CruxError} The journal's codes.
  */
@@ -73,38 +82,58 @@ export async function openSessionPlans(options: SessionPlanOptions): Promise<Ses
   const graphs = new Map<string, Pick<SessionPlan['capability_graph'], 'nodes' | 'edges'>>()
   const following = new AbortController()
   let applied: Position = 0
+  /** Plans in the journal, held or not. */
+  let stored = 0
 
-  const keep = (plan: SessionPlan): void => {
-    const oldest = plans.size < maxPlans ? undefined : plans.keys().next().value
-    if (oldest !== undefined) plans.delete(oldest)
-    plans.set(hex(plan.session_id), shareGraph(plan, graphs))
+  const letGo = (): void => {
+    const now = clock.now()
+    for (const [id, plan] of plans) {
+      if (plans.size <= maxPlans && now < endOf(plan) + HELD_AFTER_END_MS) return
+      plans.delete(id)
+    }
   }
-  const applyPayload = (payload: string, from: string): void => {
+  const apply = ({ bytes }: JournalRecord, at: Position): void => {
+    applied = at
+    const payload = readEvent(bytes)
+    if (payload === undefined) {
+      onWarning(`session plans: skipped a line at position ${at}`)
+      return
+    }
+    stored++
     const plan = decodePlan(payload)
-    if (typeof plan === 'string') onWarning(`session plans: skipped one at ${from}: ${plan}`)
-    else keep(plan)
+    if (typeof plan === 'string') onWarning(`session plans: skipped one at position ${at}: ${plan}`)
+    else plans.set(hex(plan.session_id), shareGraph(plan, graphs))
+    letGo()
   }
+  await journal.follow(STREAM, 0, apply, following.signal)
 
-  const snapshot = await journal.loadSnapshot(STREAM)
-  if (snapshot !== undefined) {
-    const pause = createPauser()
-    await forEachStateLine(snapshot.state, (line) => {
-      applyPayload(line.toString('latin1'), 'the snapshot')
-      return pause()
+  let compacting: Promise<unknown> = Promise.resolve()
+  const compactNow = async (): Promise<number> => {
+    letGo()
+    if (stored - plans.size <= plans.size) return 0
+    const held = new Set(plans.keys())
+    const until = applied
+    let dropped = 0
+    await journal.rewrite(STREAM, (record, at) => {
+      if (at > until || isHeld(record, held)) return record.bytes
+      dropped++
+      return undefined
     })
-    applied = snapshot.at
+    stored -= dropped
+    return dropped
   }
-  await journal.follow(
-    STREAM,
-    applied,
-    ({ bytes }, at) => {
-      const payload = readEvent(bytes)
-      if (payload === undefined) onWarning(`session plans: skipped a line at position ${at}`)
-      else applyPayload(payload, `position ${at}`)
-      applied = at
-    },
-    following.signal,
-  )
+  const compact = (): Promise<number> => {
+    const compacted = compacting.then(compactNow)
+    compacting = compacted.catch(() => undefined)
+    return compacted
+  }
+  const compactAfterwards = (): void => {
+    if (stored - plans.size <= plans.size) return
+    compact().catch((error: unknown) => {
+      onWarning(`session plans: old ones stay on the disk for now: ${messageOf(error)}`)
+    })
+  }
+  await compact()
 
   return {
     async mint(caller, request) {
@@ -123,6 +152,7 @@ export async function openSessionPlans(options: SessionPlanOptions): Promise<Ses
       }
       const key = `${plan.origin}/${STREAM}/${hex(plan.session_id)}`
       await journal.append([{ key, bytes: Buffer.from(JSON.stringify(event)) }])
+      compactAfterwards()
       return plan
     },
     find: (sessionId) => plans.get(sessionId.toLowerCase()),
@@ -132,19 +162,31 @@ export async function openSessionPlans(options: SessionPlanOptions): Promise<Ses
     },
     verify: (receipt) => verifyInvocation(receipt, plans.get(hex(receipt.session_id))),
     stats: () => ({ plans: plans.size }),
-    async snapshot() {
-      // Copied in one go, so that it is the state at exactly `applied`.
-      await journal.saveSnapshot(STREAM, applied, writeSnapshot([...plans.values()]))
-    },
+    compact,
     async close() {
       following.abort()
+      await compacting
     },
   }
 }
 
 /** True until a plan's time is up. */
 function isLive(plan: SessionPlan, now: number): boolean {
-  return now < plan.minted_at + plan.session_ttl_s * 1000
+  return now < endOf(plan)
+}
+
+function endOf({ minted_at, session_ttl_s }: SessionPlan): number {
+  return minted_at + session_ttl_s * 1000
+}
+
+/** Whether a record is of a plan that is held, or of no plan at all: such are not ours to drop. */
+function isHeld({ key, bytes }: JournalRecord, held: ReadonlySet<string>): boolean {
+  if (held.has(key.slice(key.lastIndexOf('/') + 1))) return true
+  const payload = readEvent(bytes)
+  if (payload === undefined) return true
+  // Lines of other programs have no key.
+  const plan = key === '' ? decodePlan(payload) : 'not held'
+  return typeof plan !== 'string' && held.has(hex(plan.session_id))
 }
 
 function readEvent(bytes: Uint8Array): string | undefined {
@@ -184,7 +226,3 @@ function shareGraph(
 
 /** Different graphs that are remembered for sharing. */
 const MAX_GRAPHS = 64
-
-async function* writeSnapshot(plans: readonly SessionPlan[]): AsyncIterable<Uint8Array> {
-  for (const plan of plans) yield Buffer.from(`${hex(planToCbor(plan))}\n`)
-}
