@@ -16,6 +16,8 @@ export class ByteDictionary extends HashTable {
   private readonly arena = new ByteArena()
   /** Address and length of each entry side by side: a look-up touches both. */
   private readonly places = Column.float64()
+  /** Addresses of what {@link findEach} compares. */
+  private addresses = new Float64Array(0)
   /** Where short texts become bytes, so that looking one up makes no garbage. */
   private readonly short = Buffer.alloc(SHORT_TEXT * 3)
   /** Hash of the text there. */
@@ -52,6 +54,45 @@ export class ByteDictionary extends HashTable {
     this.places.push(end - start)
     this.addEntry(hash, entry)
     return entry
+  }
+
+  /**
+   * Numbers of many byte strings, each looked for in the first of its slots only.
+   *
+   * @param starts - String `i` is `bytes[starts[i]..starts[i + 1])`.
+   * @param hashes - As for {@link addHashed}.
+   * @param found - Receives the numbers: -1 for what is not there, or in another slot.
+   */
+  findEach(
+    bytes: Uint8Array,
+    starts: Int32Array,
+    hashes: Int32Array,
+    count: number,
+    found: Int32Array,
+  ): void {
+    // Indices are below the count. Each loop reads what the one before it found out where to look for.
+    for (let i = 0; i < count; i++) {
+      const hash = hashes[i] as number
+      const slots = this.slotsOf(hash)
+      const at = slots === undefined ? 0 : (hash << 1) & (slots.length - 1)
+      found[i] = slots?.[at] === hash ? (slots[at + 1] as number) - 1 : -1
+    }
+    // Few of the many dictionaries are ever asked in this way.
+    if (this.addresses.length < count) this.addresses = new Float64Array(hashes.length)
+    const { addresses } = this
+    for (let i = 0; i < count; i++) {
+      const entry = found[i] as number
+      if (entry === -1) continue
+      const length = (starts[i + 1] as number) - (starts[i] as number)
+      if (this.places.get(entry * 2 + 1) === length) addresses[i] = this.places.get(entry * 2)
+      else found[i] = -1
+    }
+    for (let i = 0; i < count; i++) {
+      if (found[i] === -1) continue
+      const start = starts[i] as number
+      const end = starts[i + 1] as number
+      if (!this.isAt(addresses[i] as number, bytes, start, end)) found[i] = -1
+    }
   }
 
   /** Number of a text's UTF-8 form; -1 when it was never added. */
@@ -221,14 +262,13 @@ export class ByteDictionary extends HashTable {
     for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
       const entry = (slots[at + 1] as number) - 1 // `at` is masked
       if (entry < 0) return -1
-      if (slots[at] === (hash | 0) && this.isAt(entry, bytes, start, end)) return entry
+      if (slots[at] !== (hash | 0) || this.places.get(entry * 2 + 1) !== end - start) continue
+      if (this.isAt(this.places.get(entry * 2), bytes, start, end)) return entry
     }
   }
 
-  private isAt(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const { places, arena } = this
-    if (places.get(entry * 2 + 1) !== end - start) return false
-    const address = places.get(entry * 2)
+  private isAt(address: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const { arena } = this
     const buffer = arena.chunkAt(address)
     const shift = arena.offsetOf(address) - start
     for (let i = start; i < end; i++) {

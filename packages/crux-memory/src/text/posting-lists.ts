@@ -36,6 +36,8 @@ export class PostingLists {
   private readonly heads = Column.int32()
   private readonly states: Int32Array<ArrayBuffer>[] = [new Int32Array(FIRST_STATES << STATE_BITS)]
   private longLists = 0
+  /** What {@link prefetch} read. */
+  private touched = new Int32Array(0)
   private loadedCounts = new Float64Array(2)
 
   /** Lists. */
@@ -70,6 +72,34 @@ export class PostingLists {
     const state = this.stateOf(long)
     const at = (long & STATES_MASK) << STATE_BITS
     if (state[at + LAST] !== value) this.write(state, at, value)
+  }
+
+  /**
+   * Have what appends to these lists touch fetched from memory, all of it at once.
+   *
+   * @param lists - Each -1 for none; the first `count` of them.
+   */
+  prefetch(lists: Int32Array, count: number): void {
+    // Indices are below the count. Each loop reads what the one before it found out where to look for.
+    if (this.touched.length < count) this.touched = new Int32Array(lists.length)
+    const { touched } = this
+    for (let i = 0; i < count; i++) {
+      const list = lists[i] as number
+      touched[i] = list === -1 ? 0 : this.heads.get(list)
+    }
+    for (let i = 0; i < count; i++) {
+      const long = -1 - (touched[i] as number)
+      const at = (long & STATES_MASK) << STATE_BITS
+      touched[i] = long < 0 ? -1 : (this.stateOf(long)[at + TAIL] as number)
+    }
+    let sum = 0
+    for (let i = 0; i < count; i++) {
+      const tail = touched[i] as number
+      const chunk = tail === -1 ? undefined : this.chunks[tail >>> CHUNK_BITS]
+      if (chunk !== undefined) sum += chunk[tail & CHUNK_MASK] as number
+    }
+    // Kept, or the engine would see that nobody needs what was read.
+    touched[0] = sum
   }
 
   /** Numbers in a list. */

@@ -16,6 +16,8 @@ const MAX_GRAM_TOKEN_BYTES = 8192
 const MANY_ROWS = 64
 /** Rows and tokens between two looks at the clock; not more, as all is slow until the engine compiled it. */
 const WORK_PER_PAUSE = 1024
+/** Tokens that are looked up together. */
+const TOKENS_AT_ONCE = 32
 /** In place of an offset. */
 const NOT_ASCII = -1
 /** Longer texts are added in pieces. */
@@ -43,8 +45,12 @@ export class TokenIndex {
   /** Grams by their first byte, and by their first two. */
   private readonly gramsByStart = new Map<number, number[]>()
   private readonly longTokens: number[] = []
-  /** The token that is being read. */
+  /** Tokens that are being added, lower-cased, one after another. */
   private folded = Buffer.allocUnsafe(1024)
+  /** Where each of them starts, and where the last one ends; the first at 0. */
+  private readonly starts = new Int32Array(TOKENS_AT_ONCE + 1)
+  private readonly hashes = new Int32Array(TOKENS_AT_ONCE)
+  private readonly found = new Int32Array(TOKENS_AT_ONCE)
   private loadedLong = new Int32Array(0)
 
   /** Distinct tokens. */
@@ -107,8 +113,9 @@ export class TokenIndex {
     isLower = false,
   ): number {
     if (this.folded.length < end - from) this.folded = Buffer.allocUnsafe((end - from) * 2)
-    const { folded } = this
+    const { folded, starts, hashes } = this
     let length = 0
+    let count = 0
     let hash = HASH_SEED
     for (let at = from; ; ) {
       let gap = 1
@@ -130,11 +137,34 @@ export class TokenIndex {
           continue
         }
       }
-      if (length > 0) this.addToken(row, length, mixHash(hash))
+      if (length > (starts[count] as number)) {
+        hashes[count++] = mixHash(hash)
+        starts[count] = length
+        hash = HASH_SEED
+      }
       at += gap
+      if (at < to && count < TOKENS_AT_ONCE) continue
+      this.addBatch(row, count)
       if (at >= to) return at
       length = 0
-      hash = HASH_SEED
+      count = 0
+    }
+  }
+
+  /**
+   * Add the tokens in `folded`, of which there are `count`.
+   *
+   * The look-ups are done step by step for all of them, not one after the other: what one step reads
+   * is in another place in memory for each token, and the processor fetches many at a time.
+   */
+  private addBatch(row: number, count: number): void {
+    const { folded, starts, hashes, found } = this
+    this.tokens.findEach(folded, starts, hashes, count, found)
+    this.rowsOf.prefetch(found, count)
+    for (let i = 0; i < count; i++) {
+      const token = found[i] as number // below the count
+      if (token !== -1) this.rowsOf.append(token, row)
+      else this.addToken(row, starts[i] as number, starts[i + 1] as number, hashes[i] as number)
     }
   }
 
@@ -237,26 +267,26 @@ export class TokenIndex {
     }
   }
 
-  /** Add the token in `folded[0..length)`. */
-  private addToken(row: number, length: number, hash: number): void {
+  /** Add the token in `folded[start..end)`. */
+  private addToken(row: number, start: number, end: number, hash: number): void {
     const { folded } = this
     const known = this.tokens.size
-    const token = this.tokens.addHashed(hash, folded, 0, length)
+    const token = this.tokens.addHashed(hash, folded, start, end)
     if (token < known) {
       this.rowsOf.append(token, row)
       return
     }
     this.rowsOf.add(row)
-    if (length > MAX_GRAM_TOKEN_BYTES) {
+    if (end - start > MAX_GRAM_TOKEN_BYTES) {
       this.longTokens.push(token)
       return
     }
-    for (let at = 0; at < length; at++) {
+    for (let at = start; at < end; at++) {
       this.addGram(
         token,
-        folded[at] as number, // below the length
-        at + 1 < length ? (folded[at + 1] as number) : PAD,
-        at + 2 < length ? (folded[at + 2] as number) : PAD,
+        folded[at] as number, // below the end
+        at + 1 < end ? (folded[at + 1] as number) : PAD,
+        at + 2 < end ? (folded[at + 2] as number) : PAD,
       )
     }
   }
