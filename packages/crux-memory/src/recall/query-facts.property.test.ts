@@ -286,7 +286,21 @@ describe('queryFacts against a plain scan', () => {
         const page = await store.query(ANONYMOUS, { query, topK: 40, ...scope })
         expect(page.rows.map((row) => row.fact.fact_id)).toEqual(expected.ids)
         expect(page.matched).toBe(expected.matched)
+        const few = { query, topK: 2, ...scope }
+        const { rows } = await store.query(ANONYMOUS, few)
+        expect((await store.query(ANONYMOUS, { ...few, isCounted: false })).rows).toEqual(rows)
       }
+    }
+  })
+
+  it('prefers the newer of two equal facts of different entities, counted or not', async () => {
+    const { store } = await openEmpty()
+    await store.store(ANONYMOUS, { entity: 'log:a', key: 'k', value: 'older' })
+    await store.store(ANONYMOUS, { entity: 'log:b', key: 'k', value: 'newer' })
+    for (const isCounted of [true, false]) {
+      const query = { entityPrefix: 'log:', topK: 1, isCounted }
+      const { rows } = await store.query(ANONYMOUS, query)
+      expect(rows.map(({ fact }) => fact.value)).toEqual(['newer'])
     }
   })
 

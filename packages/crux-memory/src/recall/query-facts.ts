@@ -122,8 +122,8 @@ async function substringLane(asked: Asked, floor: number): Promise<Lane> {
   let isCounting = true
   return {
     scan: async (offer, bar) => {
-      // Rows come newest first, and decay only lowers: rows of no more confidence than the bar are
-      // not taken any more.
+      // Where rows come newest first, those of no more confidence than the bar are not taken any more,
+      // since decay only lowers.
       const isHopeless = (block: number): boolean => {
         const worst = bar()
         return worst !== undefined && table.mostConfidence(block) <= worst.first
@@ -138,7 +138,10 @@ async function substringLane(asked: Asked, floor: number): Promise<Lane> {
         const worst = bar()
         if (worst === undefined || table.confidence.get(row) > worst.first) take(row)
       }
-      if (query.isCounted === false && table.isInTimeOrder) await visit(takeIfAbove, isHopeless)
+      // Rows of several entities come one entity after the other.
+      const isNewestFirst =
+        table.isInTimeOrder && query.entity === undefined && query.entityPrefix === undefined
+      if (query.isCounted === false && isNewestFirst) await visit(takeIfAbove, isHopeless)
       else await visit(take)
       isCounting = false
     },
