@@ -7,6 +7,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/server'
 import type { AnswerStream } from './answer-stream.js'
+import type { HeldResults } from './held-result.js'
 
 const SEED_ID = 'seed'
 
@@ -25,6 +26,7 @@ export class Exchange implements Transport {
 
   constructor(
     readonly stream: AnswerStream,
+    private readonly held: HeldResults,
     /** Told when the client waits for nothing more. */
     private readonly onEnd: () => void,
     /** Asked before each question; throws when there are too many. */
@@ -39,7 +41,7 @@ export class Exchange implements Transport {
     } else if (message.id === SEED_ID) {
       this.seeded?.()
     } else {
-      this.stream.finish(JSON.stringify(message))
+      this.stream.finish(this.held.fill(JSON.stringify(message)))
       this.onEnd()
     }
   }

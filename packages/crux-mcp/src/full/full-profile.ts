@@ -25,6 +25,7 @@ import { Exchanges, nameOf } from './exchanges.js'
 import type { FullProfileOptions } from './full-options.js'
 import type { FullRequest, RequestSource } from './full-request.js'
 import { fullTools } from './full-tools.js'
+import { HeldResults } from './held-result.js'
 import { negotiate, serverCapabilities } from './initialize.js'
 import { LogLevels } from './log-levels.js'
 import { memoryPrompts } from './memory-prompts.js'
@@ -149,6 +150,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     owner: ownerKey(from.caller, request.socket.remoteAddress),
     isAdmitted: () => host.stillAdmitted(request, from.caller),
     sessionId,
+    held: new HeldResults(),
     capabilities: era === 'stateless' ? declaredIn(body) : capabilitiesOf(sessionId),
     subject: subjectOf(body),
   })
@@ -164,6 +166,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     })
     const exchange = new Exchange(
       stream,
+      request.held,
       () => exchanges.ended(stream),
       () => exchanges.asks(stream),
     )

@@ -3,6 +3,7 @@ import type { Caller } from 'crux-types'
 import type { StreamHolder } from '../http/event-streams.js'
 import type { Dispatch } from '../protocol/dispatch.js'
 import type { Era } from './era.js'
+import type { HeldResults } from './held-result.js'
 
 /** Where a request came from, as dispatch wants to know it. */
 export type RequestSource = Parameters<Dispatch>[1]
@@ -12,6 +13,8 @@ export interface FullRequest extends StreamHolder {
   readonly era: Era
   readonly from: RequestSource
   readonly sessionId: string | undefined
+  /** Results that are put into the answer once it is written. */
+  readonly held: HeldResults
   /** What its client can be asked. */
   readonly capabilities: ClientCapabilities
   /** Names the method and what it is about; what a client brings back counts for the same only. */

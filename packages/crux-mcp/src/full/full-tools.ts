@@ -1,12 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CallToolResult, ProtocolError, type Tool } from '@modelcontextprotocol/server'
 import { isObject } from 'crux-types'
 import { z } from 'zod'
 import type { Dispatch } from '../protocol/dispatch.js'
+import { resultResponse } from '../protocol/json-rpc.js'
 import type { Tool as RegistryTool } from '../tools/define-tool.js'
 import { annotationsOf } from './annotations.js'
 import type { RequestSource } from './full-request.js'
+import type { HeldResults } from './held-result.js'
 
 const MESSAGE = 'message'
+// Requests to dispatch have this id.
+const ID = 0
+const RESULT_START = resultResponse(ID, '').slice(0, -1)
 /** Lists of tools that are kept in their longer form; there is one for each surface. */
 const MAX_LISTS = 16
 
@@ -14,10 +20,14 @@ const MAX_LISTS = 16
 export interface FullTools {
   /** In the order of the default profile's list. */
   list(from: RequestSource): Promise<readonly Tool[]>
-  /** @throws {ProtocolError} With code and message of the default profile. */
+  /**
+   * @param held - Where a large result is kept; the returned one stands for it then.
+   * @throws {ProtocolError} With code and message of the default profile.
+   */
   call(
     params: { readonly name: string; readonly arguments: unknown },
     from: RequestSource,
+    held?: HeldResults,
   ): Promise<CallToolResult>
 }
 
@@ -42,7 +52,7 @@ export function fullTools(
     method: string,
     params: Readonly<Record<string, unknown>>,
     from: RequestSource,
-  ): Promise<string> => dispatch({ id: 0, method, params }, from)
+  ): Promise<string> => dispatch({ id: ID, method, params }, from)
 
   const decorate = (tool: Tool): Tool => {
     const known = byName.get(tool.name)
@@ -67,10 +77,20 @@ export function fullTools(
       decorated.set(text, list)
       return list
     },
-    async call(params, from) {
+    async call(params, from, held) {
+      const response = await ask('tools/call', params, from)
+      const needsStructure = outputs.has(params.name)
+      const stub = response.startsWith(RESULT_START)
+        ? held?.hold(response.slice(RESULT_START.length, -1), needsStructure)
+        : undefined
+      if (stub !== undefined) {
+        // To write a large result is a piece of work of its own; others have their turn before it.
+        await nextTurn()
+        return stub
+      }
       // `writeResult` gives the protocol's form.
-      const result = resultOf(await ask('tools/call', params, from)) as unknown as CallToolResult
-      return outputs.has(params.name) ? withStructure(result) : result
+      const result = resultOf(response) as unknown as CallToolResult
+      return needsStructure ? withStructure(result) : result
     },
   }
 }

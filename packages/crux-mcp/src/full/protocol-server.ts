@@ -137,7 +137,7 @@ function answerTools(
       const source = { ...from, watch: { signal, onProgress: reporter.onProgress } }
       const started = performance.now()
       try {
-        const result = await tools.call({ name, arguments: confirmed.args }, source)
+        const result = await tools.call({ name, arguments: confirmed.args }, source, request.held)
         await call.log('debug', { tool: name, ms: Math.round(performance.now() - started) })
         return result
       } catch (error) {

@@ -9,6 +9,7 @@ import { INTERNAL_ERROR } from '../protocol/codes.js'
 import { errorResponse } from '../protocol/json-rpc.js'
 import type { StreamLimits } from '../server-options.js'
 import type { FullRequest } from './full-request.js'
+import type { HeldResults } from './held-result.js'
 import { type FullParts, protocolServer } from './protocol-server.js'
 import { Subscribers } from './subscribers.js'
 import { MAX_PER_OWNER, type Subscriptions } from './subscriptions.js'
@@ -125,7 +126,7 @@ export function statelessEra(
         const answer = await current.run(request, () =>
           handler.fetch(toWebRequest(incoming, gone.signal), { parsedBody: body }),
         )
-        await send(answer, response)
+        await send(answer, response, request.held)
       } finally {
         stopWatching?.()
         streams.delete(gone)
@@ -156,18 +157,37 @@ function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Reques
   return new Request('http://localhost/mcp', { method: 'POST', headers: copied, signal })
 }
 
-async function send(answer: Response, response: ServerResponse): Promise<void> {
+async function send(answer: Response, response: ServerResponse, held: HeldResults): Promise<void> {
   if (response.destroyed) return
   const headers = [...answer.headers].filter(([name]) => name !== 'connection')
   if (answer.body === null) headers.push(['content-length', '0'])
   response.writeHead(answer.status, Object.fromEntries(headers))
   if (answer.body !== null) {
-    for await (const chunk of answer.body) {
+    for await (const chunk of filled(answer, answer.body, held)) {
       if (response.destroyed) break
       if (!response.write(chunk)) await drained(response)
     }
   }
   response.end()
+}
+
+/** The text of an answer with what was held put in: a body, or each event of a stream, whole. */
+async function* filled(
+  { headers }: Response,
+  body: AsyncIterable<Uint8Array>,
+  held: HeldResults,
+): AsyncGenerator<string> {
+  const isStream = headers.get('content-type') === 'text/event-stream'
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true })
+    const end = isStream ? text.lastIndexOf('\n\n') + 2 : 0
+    if (end < 2) continue
+    yield held.fill(text.slice(0, end))
+    text = text.slice(end)
+  }
+  yield held.fill(text)
 }
 
 function drained(response: ServerResponse): Promise<void> {
