@@ -1,7 +1,7 @@
 import type { Resource } from '@modelcontextprotocol/server'
 import { BOOTSTRAP_PREFIX, type Fact, type FactStore } from 'crux-memory'
 import type { Caller } from 'crux-types'
-import type { ResourceSource } from './offering.js'
+import type { ResourceSource, ResourceText } from './offering.js'
 
 const ROOT = 'crux://bootstrap/'
 const TEMPLATE = `${ROOT}{topic}/{name}`
@@ -51,8 +51,21 @@ export function bootstrapResources(facts: () => Pick<FactStore, 'bootstrap'>): R
       if (place === undefined) return undefined
       const documents = await load(caller, place.topic)
       const document = documents.find(({ name }) => name === place.name)
-      if (document === undefined) return undefined
-      return { uri, mimeType: MIME_TYPE, text: document.facts.map(toMarkdown).join('\n\n') }
+      return document && toText(uri, document)
+    },
+    // Knowledge is shared within a tenant, whoever asks.
+    sight: ({ tenant }) => tenant,
+    async view(caller) {
+      const documents = new Map(
+        (await load(caller)).map((document) => [placeOf(document.topic, document.name), document]),
+      )
+      return {
+        read(uri) {
+          const place = readUri(uri)
+          const document = place && documents.get(placeOf(place.topic, place.name))
+          return document && toText(uri, document)
+        },
+      }
     },
     async complete(caller, template, { name, value }, known) {
       if (template !== TEMPLATE) return undefined
@@ -87,6 +100,15 @@ function toResource({ topic, name, facts }: Document): Resource {
     description: `${topic}: ${title}`,
     mimeType: MIME_TYPE,
   }
+}
+
+/** A topic holds no colon. */
+function placeOf(topic: string, name: string): string {
+  return `${topic}:${name}`
+}
+
+function toText(uri: string, { facts }: Document): ResourceText {
+  return { uri, mimeType: MIME_TYPE, text: facts.map(toMarkdown).join('\n\n') }
 }
 
 function toMarkdown({ key, value }: Fact): string {

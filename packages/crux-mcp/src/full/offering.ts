@@ -24,12 +24,22 @@ export interface ResourceBlob {
   readonly blob: string
 }
 
+/** All resources of a source as they were at one moment. */
+export interface ResourceView {
+  /** Undefined when there is no such resource. */
+  read(uri: string): ResourceText | ResourceBlob | undefined
+}
+
 /** Documents that clients attach or show. */
 export interface ResourceSource {
   list(caller: Caller): Promise<readonly Resource[]>
   readonly templates: readonly ResourceTemplateType[]
   /** Undefined when there is no such resource for this caller. */
   read(caller: Caller, uri: string): Promise<ResourceText | ResourceBlob | undefined>
+  /** What the resources of a caller depend on: callers with the same sight have the same. */
+  sight(caller: Caller): string
+  /** All that a caller may read, for whoever reads much of it. */
+  view(caller: Caller): Promise<ResourceView>
   /** Values for an argument of one of the templates; undefined when the template is not of here. */
   complete(
     caller: Caller,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from 'crux-types'
-import type { ResourceSource } from './offering.js'
+import type { ResourceBlob, ResourceSource, ResourceText, ResourceView } from './offering.js'
 
 /** Subscriptions that are kept in all. */
 const MAX_SUBSCRIPTIONS = 4096
@@ -18,8 +18,8 @@ interface Subscription {
 
 /**
  * Who wants to hear of changes to which resource. While there is anybody, and something was written,
- * the resources are read every now and then with the subscriber's own sight, so that nobody hears of
- * what it cannot read.
+ * the resources are read every now and then: once for each sight that subscribers have, so that nobody
+ * hears of what it cannot read, and a write costs the same for one subscription and for thousands.
  */
 export class Subscriptions {
   private readonly all = new Map<string, Subscription>()
@@ -66,27 +66,49 @@ export class Subscriptions {
     this.isLooking = true
     this.seenRevision = revision
     try {
+      const views = new Map<string, ResourceView>()
       for (const subscription of [...this.all.values()]) {
         // Each look takes a moment of the event loop; others have theirs in between.
         await nextTurn()
-        const now = await this.look(subscription)
+        const now = await this.lookIn(views, subscription)
         if (now === subscription.seen) continue
         subscription.seen = now
         subscription.tell(subscription.uri)
       }
+    } catch {
+      // A store that cannot be read now shows its changes later.
+      this.seenRevision = undefined
     } finally {
       this.isLooking = false
     }
   }
 
-  private async look({ caller, uri }: Subscription): Promise<string | undefined> {
-    for (const source of this.sources) {
-      // A store that cannot be read now shows its changes later.
-      const found = await source.read(caller, uri).catch(() => undefined)
-      if (found === undefined) continue
-      const content = 'text' in found ? found.text : found.blob
-      return createHash('sha256').update(content).digest('base64')
+  /** @param views - What was read in this round, by source and sight. */
+  private async lookIn(
+    views: Map<string, ResourceView>,
+    { caller, uri }: Subscription,
+  ): Promise<string | undefined> {
+    for (const [index, source] of this.sources.entries()) {
+      const name = `${index} ${source.sight(caller)}`
+      const view = views.get(name) ?? (await source.view(caller))
+      views.set(name, view)
+      const found = view.read(uri)
+      if (found !== undefined) return digestOf(found)
     }
     return undefined
   }
+
+  private async look({ caller, uri }: Subscription): Promise<string | undefined> {
+    for (const source of this.sources) {
+      // What cannot be read now is told of once it can.
+      const found = await source.read(caller, uri).catch(() => undefined)
+      if (found !== undefined) return digestOf(found)
+    }
+    return undefined
+  }
+}
+
+function digestOf(found: ResourceText | ResourceBlob): string {
+  const content = 'text' in found ? found.text : found.blob
+  return createHash('sha256').update(content).digest('base64')
 }

@@ -1,5 +1,5 @@
 import { acceptedContent, inputRequired } from '@modelcontextprotocol/server'
-import type { OfferedPrompt, ResourceSource } from '../offering.js'
+import type { OfferedPrompt, ResourceBlob, ResourceSource, ResourceText } from '../offering.js'
 import { form, textSchema } from './fixture-questions.js'
 import { PNG } from './media.js'
 
@@ -24,19 +24,23 @@ export const fixtureResources: ResourceSource = {
       mimeType: 'application/json',
     },
   ],
-  async read(_caller, uri) {
-    if (uri === STATIC_TEXT) {
-      const text = 'This is the content of the static text resource.'
-      return { uri, mimeType: 'text/plain', text }
-    }
-    if (uri === WATCHED) return { uri, mimeType: 'text/plain', text: 'Watched resource content.' }
-    if (uri === STATIC_BINARY) return { uri, mimeType: 'image/png', blob: PNG }
-    const id = FROM_TEMPLATE.exec(uri)?.[1]
-    if (id === undefined) return undefined
-    const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` })
-    return { uri, mimeType: 'application/json', text }
-  },
+  read: async (_caller, uri) => readFixture(uri),
+  sight: () => '',
+  view: async () => ({ read: readFixture }),
   complete: async (_caller, template) => (template === TEMPLATE ? [] : undefined),
+}
+
+function readFixture(uri: string): ResourceText | ResourceBlob | undefined {
+  if (uri === STATIC_TEXT) {
+    const text = 'This is the content of the static text resource.'
+    return { uri, mimeType: 'text/plain', text }
+  }
+  if (uri === WATCHED) return { uri, mimeType: 'text/plain', text: 'Watched resource content.' }
+  if (uri === STATIC_BINARY) return { uri, mimeType: 'image/png', blob: PNG }
+  const id = FROM_TEMPLATE.exec(uri)?.[1]
+  if (id === undefined) return undefined
+  const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` })
+  return { uri, mimeType: 'application/json', text }
 }
 
 /** Prompts with fixed names and texts, as the conformance suite gets them. */
