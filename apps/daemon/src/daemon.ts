@@ -11,7 +11,7 @@ import { chooseFullProfile } from './compose/full-profile.js'
 import { checkPosture } from './compose/guards.js'
 import { createHealth } from './compose/health.js'
 import { oauthSetup } from './compose/oauth.js'
-import { observeCalls } from './compose/observe-calls.js'
+import { observeCalls, openLedger } from './compose/observe-calls.js'
 import { openStores, type Stores } from './compose/open-stores.js'
 import { startPurging } from './compose/purge.js'
 import { startSeeding } from './compose/seeding.js'
@@ -186,6 +186,7 @@ async function start(
   const http = await listenHttp(app, { host: config.httpHost, port: config.httpPort })
   onClose(() => http.close())
   const full = config.mcpEnabled ? await chooseFullProfile(config, onWarning) : undefined
+  const ledger = openLedger(config, { observations: () => opened().observations, hashes, metrics })
   const mcp = config.mcpEnabled
     ? await listenMcp({
         host: config.mcpHost,
@@ -210,7 +211,7 @@ async function start(
         toolSurface: () => config.toolSurface,
         extensionAliases: config.extToolAliases,
         ...(full === undefined ? {} : { full }),
-        observe: observeCalls(config, clock),
+        observe: observeCalls(config, clock, ledger),
         budgets: {
           defaultTokens: config.defaultTokenBudget,
           maxTokens: config.maxTokenBudget,
@@ -264,6 +265,7 @@ async function start(
     },
   })
   stores = openedStores
+  if (ledger !== undefined) onClose(() => ledger.close())
   byStream = snapshotStores(openedStores)
   const reaper = setInterval(() => {
     openedStores.sessions

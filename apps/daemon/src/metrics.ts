@@ -24,6 +24,8 @@ export interface Metrics {
   readonly mcp: McpMetrics
   httpRequest(method: string, route: string, status: number, seconds: number): void
   rateLimited(): void
+  /** An event that is not in the ledger of tool calls. */
+  ledgerFailed(reason: string): void
   /** One append to the journal. */
   append(stream: string, seconds: number): void
   /** A write that the storage refused. */
@@ -79,6 +81,11 @@ export function createMetrics(build: BuildInfo): Metrics {
     'Tool answers that left something out to fit a budget',
     ['tool', 'reason'],
   )
+  const ledgerFailures = counter(
+    'corecrux_tool_ledger_emit_failures_total',
+    'Events that are not in the ledger of tool calls',
+    ['reason'],
+  )
   const appendSeconds = histogram(
     'corecrux_journal_append_seconds',
     'Time until an append was durable',
@@ -115,6 +122,7 @@ export function createMetrics(build: BuildInfo): Metrics {
       requestSeconds.observe({ route }, seconds)
     },
     rateLimited: () => limited.inc({ key_kind: 'ip' }),
+    ledgerFailed: (reason) => ledgerFailures.inc({ reason }),
     append: (stream, seconds) => appendSeconds.observe({ stream }, seconds),
     writeRejected: (reason) => rejected.inc({ reason }),
     async render(numbers) {

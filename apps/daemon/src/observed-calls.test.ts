@@ -96,3 +96,42 @@ describe('calls of tools', () => {
     }
   })
 })
+
+describe('the ledger of tool calls', () => {
+  const ledgerFile = (dataDir: string): Promise<string> =>
+    readFile(join(dataDir, 'observations', 'ledger____anon__.jsonl'), 'utf8')
+
+  it('is written when it is on, also by calls just before the end (MCP-11.6-pipe-ledger)', async () => {
+    const dataDir = await temporaryFolder()
+    const daemon = await start(dataDir, { CORECRUXD_FEATURE_TOOL_LEDGER: '1' })
+    await call(daemon, 'query_facts', { query: 'MARKER', token_budget: 500 })
+    const listed = await fetch(`${daemon.httpUrl}/v1/sessions/ledger::__anon__/observations`)
+    expect(listed.status).toBe(200)
+    await call(daemon, 'store_fact', { entity: 'e', key: 'k', value: 'v' })
+    const metrics = await (await fetch(`${daemon.httpUrl}/metrics`)).text()
+    expect(metrics).not.toContain('corecrux_tool_ledger_emit_failures_total{')
+    await daemon.stop()
+    const lines = (await ledgerFile(dataDir)).trim().split('\n')
+    const payloads = lines.map((line) => JSON.parse(line).payload)
+    expect(payloads).toMatchObject([
+      { tool: 'query_facts', token_budget_in: 500 },
+      { tool: 'store_fact' },
+    ])
+    expect(lines.join()).not.toContain('MARKER')
+  })
+
+  it('holds arguments when that is asked for, and nothing is written when it is off', async () => {
+    const dataDir = await temporaryFolder()
+    const off = await start(dataDir, { CORECRUXD_TOOL_LEDGER_RAW_ARGS: '1' })
+    await call(off, 'query_facts', { query: 'MARKER' })
+    await off.stop()
+    await expect(ledgerFile(dataDir)).rejects.toMatchObject({ code: 'ENOENT' })
+    const on = await start(dataDir, {
+      CORECRUXD_FEATURE_TOOL_LEDGER: '1',
+      CORECRUXD_TOOL_LEDGER_RAW_ARGS: '1',
+    })
+    await call(on, 'query_facts', { query: 'MARKER' })
+    await on.stop()
+    expect(await ledgerFile(dataDir)).toContain('"args_raw":{"query":"MARKER"}')
+  })
+})

@@ -28,6 +28,14 @@ export type { ObserveErrorCode } from './errors.js'
 export { isControl } from './holdout/assign-arm.js'
 export { type HoldoutSnapshot, OutputHoldout } from './holdout/output-holdout.js'
 export { pairedSavings, type Savings, unpairedSavings } from './holdout/savings.js'
+export type { LedgerCall, LedgerHash } from './ledger/invocation-record.js'
+export {
+  createToolLedger,
+  type LedgerFailure,
+  type OfferedList,
+  type ToolLedger,
+  type ToolLedgerOptions,
+} from './ledger/tool-ledger.js'
 export {
   createObservability,
   type Observability,

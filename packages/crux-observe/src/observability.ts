@@ -1,6 +1,7 @@
 import type { Clock } from 'crux-types'
 import { TokenAccounts } from './accounting/token-accounts.js'
 import { OutputHoldout } from './holdout/output-holdout.js'
+import type { ToolLedger } from './ledger/tool-ledger.js'
 import type { ToolSpans } from './spans/tool-spans.js'
 import { TraceRings } from './traces/trace-rings.js'
 
@@ -12,6 +13,8 @@ export interface Observability {
   readonly holdout: OutputHoldout
   /** Absent when no spans are wanted. */
   readonly spans: ToolSpans | undefined
+  /** Absent when calls are not to be kept as observations. */
+  readonly ledger: ToolLedger | undefined
   /** Tokens that a passport is meant to get by with; absent when there is no limit. */
   readonly sessionBudget: SessionBudget | undefined
 }
@@ -30,12 +33,13 @@ export interface ObservabilityOptions {
   /** Share of answers that go out unshaped, to compare with; default 0. */
   readonly holdoutFraction?: number
   readonly spans?: ToolSpans | undefined
+  readonly ledger?: ToolLedger | undefined
   readonly sessionBudget?: SessionBudget | undefined
 }
 
 const DEFAULT_TRACE_SECONDS = 3_600
 
-/** Fresh accounts, traces and samples: all of it lives in memory and ends with the process. */
+/** Fresh accounts, traces and samples: they live in memory and end with the process. */
 export function createObservability(options: ObservabilityOptions): Observability {
   const { clock, traceSeconds = DEFAULT_TRACE_SECONDS, holdoutFraction = 0 } = options
   return {
@@ -43,6 +47,7 @@ export function createObservability(options: ObservabilityOptions): Observabilit
     traces: traceSeconds > 0 ? new TraceRings({ clock, ttlSeconds: traceSeconds }) : undefined,
     holdout: new OutputHoldout(holdoutFraction),
     spans: options.spans,
+    ledger: options.ledger,
     sessionBudget: options.sessionBudget,
   }
 }

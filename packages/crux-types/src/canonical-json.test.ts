@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from './canonical-json.js'
+import { canonicalJson, compactJsonSteps } from './canonical-json.js'
+import { runNow } from './slices.js'
 
 describe('canonicalJson', () => {
   it('sorts the members of every object by the bytes of their names', () => {
@@ -21,6 +22,18 @@ describe('canonicalJson', () => {
         expect(canonicalJson(reversed(parsed))).toBe(text)
       }),
     )
+  })
+})
+
+describe('compactJsonSteps', () => {
+  it('writes what JSON.stringify writes, however deep', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(runNow(compactJsonSteps(value))).toBe(JSON.stringify(value))
+      }),
+    )
+    const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))
+    expect(runNow(compactJsonSteps(deep))).toHaveLength(40_000)
   })
 })
 

@@ -14,7 +14,16 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** The same with pauses, for values of any size. */
-export function* canonicalJsonSteps(value: unknown): Steps<string> {
+export function canonicalJsonSteps(value: unknown): Steps<string> {
+  return writeSteps(value, sortNames)
+}
+
+/** What `JSON.stringify` writes of a JSON value, with pauses; any depth will do. */
+export function compactJsonSteps(value: unknown): Steps<string> {
+  return writeSteps(value, (names) => names)
+}
+
+function* writeSteps(value: unknown, order: (names: string[]) => string[]): Steps<string> {
   let text = ''
   let written = 0
   // What is still to be written, the next last; an object put together in order would not do, since it moves
@@ -39,7 +48,7 @@ export function* canonicalJsonSteps(value: unknown): Steps<string> {
       text += '{'
       open.push('}')
       const members = new Map(Object.entries(given).filter(([, member]) => member !== undefined))
-      const names = sortNames([...members.keys()])
+      const names = order([...members.keys()])
       for (let i = names.length - 1; i >= 0; i--) {
         const name = names[i] ?? ''
         open.push({ value: members.get(name) }, `${i > 0 ? ',' : ''}${JSON.stringify(name)}:`)

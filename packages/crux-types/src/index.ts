@@ -9,7 +9,7 @@ export {
   requireWriter,
   SYSTEM,
 } from './caller.js'
-export { canonicalJson, canonicalJsonSteps } from './canonical-json.js'
+export { canonicalJson, canonicalJsonSteps, compactJsonSteps } from './canonical-json.js'
 export {
   type Clock,
   ManualClock,

@@ -156,7 +156,13 @@ export const GROUPS: readonly {
   },
   {
     title: 'Observations',
-    settings: ['obsRetentionDays', 'maxObservationPayloadBytes', 'passportKeyPath'],
+    settings: [
+      'featureToolLedger',
+      'toolLedgerRawArgs',
+      'obsRetentionDays',
+      'maxObservationPayloadBytes',
+      'passportKeyPath',
+    ],
   },
   {
     title: 'Command line and stdio relay',

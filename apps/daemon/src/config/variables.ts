@@ -795,6 +795,17 @@ export const VARIABLES = {
     meaning:
       'Make an OpenTelemetry span of every tool call. The daemon brings no exporter: load an SDK beside it, for example by --import in NODE_OPTIONS.',
   }),
+  featureToolLedger: optIn({
+    name: 'CORECRUXD_FEATURE_TOOL_LEDGER',
+    yaml: 'observe.tool_ledger',
+    meaning:
+      'Keep an observation of every tool call and of every new list of tools that an agent is given, in the session ledger::NAME.',
+  }),
+  toolLedgerRawArgs: optIn({
+    name: 'CORECRUXD_TOOL_LEDGER_RAW_ARGS',
+    yaml: 'observe.tool_ledger_raw_args',
+    meaning: 'Keep the arguments of calls there as they are, and not only their hash.',
+  }),
   obsRetentionDays: forgivingInteger({
     name: 'CORECRUXD_OBS_RETENTION_DAYS',
     yaml: 'observe.retention_days',

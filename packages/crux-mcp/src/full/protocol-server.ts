@@ -125,16 +125,16 @@ function answerTools(
       const call = callOf(context)
       const offered = offering.tools().find(({ listed }) => listed.name === name)
       if (offered !== undefined) return offered.call(args, call)
-      const { signal } = context.mcpReq
+      const { id: requestId, signal } = context.mcpReq
       const confirmed = await confirmForget(name, args, call, (preview) =>
         tools.call(
           { name: 'memory_forget_dry_run', arguments: preview },
-          { ...from, watch: { signal } },
+          { ...from, requestId, watch: { signal } },
         ),
       )
       if ('answer' in confirmed) return confirmed.answer
       const reporter = reportProgress(context, parts.progressEveryMs)
-      const source = { ...from, watch: { signal, onProgress: reporter.onProgress } }
+      const source = { ...from, requestId, watch: { signal, onProgress: reporter.onProgress } }
       const started = performance.now()
       try {
         const result = await tools.call({ name, arguments: confirmed.args }, source, request.held)

@@ -2,7 +2,7 @@ import { type Caller, passportOf, type WorkWatch } from 'crux-types'
 import { createExtensionTools, extensionOptions } from '../extensions/extension-tools.js'
 import { refusedToReaders } from '../gates/read-only.js'
 import { createLeaning } from '../listing/leaning.js'
-import { createToolLister } from '../listing/list-tools.js'
+import { createToolLister, type ToolListing } from '../listing/list-tools.js'
 import type { SurfaceMode } from '../listing/surface-mode.js'
 import type { McpServerOptions } from '../server-options.js'
 import { createToolCaller, type ToolHost } from '../tools/call-tool.js'
@@ -25,6 +25,8 @@ export type Dispatch = (
     readonly watch?: WorkWatch
     /** Bytes of the request as it came. */
     readonly sizeBytes: number
+    /** Id that the client gave, where it is not the one of the request. */
+    readonly requestId?: unknown
   },
 ) => string | Promise<string>
 
@@ -64,15 +66,17 @@ export function createDispatch(
       case 'notifications/initialized':
         return resultResponse(id, 'null')
       case 'tools/list': {
+        const offer = ({ mode, tools, text }: ToolListing): string => {
+          const { ledger } = host.observe
+          ledger?.offered(caller, { tools: tools.map(({ name }) => name), surfaceMode: mode })
+          return resultResponse(id, text)
+        }
         const listing = listTools(from)
-        if (!(listing instanceof Promise)) return resultResponse(id, listing.text)
-        return listing.then(
-          ({ text }) => resultResponse(id, text),
-          (error: unknown) => {
-            host.log.warn({ err: error }, 'a list of tools failed on this side')
-            return errorResponse(id, INTERNAL_ERROR, 'the list failed; the log says why')
-          },
-        )
+        if (!(listing instanceof Promise)) return offer(listing)
+        return listing.then(offer, (error: unknown) => {
+          host.log.warn({ err: error }, 'a list of tools failed on this side')
+          return errorResponse(id, INTERNAL_ERROR, 'the list failed; the log says why')
+        })
       }
       case 'tools/call': {
         if (name === undefined) {
@@ -85,6 +89,7 @@ export function createDispatch(
           hasLoneSurrogate,
           sizeBytes,
           watch,
+          requestId: from.requestId ?? id,
         }).then((outcome) =>
           'result' in outcome
             ? resultResponse(id, outcome.result)

@@ -49,6 +49,8 @@ export interface ToolCall {
   readonly watch?: WorkWatch | undefined
   /** Bytes of the whole request. */
   readonly sizeBytes: number
+  /** Id of the request, as its client gave it. */
+  readonly requestId?: unknown
 }
 
 /** What is made once for all calls. */

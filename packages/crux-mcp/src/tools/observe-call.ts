@@ -19,7 +19,7 @@ export interface FinishedCall {
 }
 
 /**
- * Account for a finished call: tokens, metrics, trace and log, in this order.
+ * Account for a finished call: tokens, metrics, ledger, trace and log, in this order.
  *
  * Tokens of the answer are those of the text that goes out. Those of the arguments are measured on
  * their compact JSON; of a request above 64 KiB its bytes stand for them, and it leaves no signature.
@@ -36,17 +36,29 @@ export function observeCall(
   const status = error === undefined ? 'ok' : 'error'
   const tokensIn =
     argsText === undefined ? Math.floor(call.sizeBytes / 4) : dispatchTokens(argsText)
-  const tokensOut = dispatchTokens('result' in outcome ? outcome.result : outcome.error.message)
-  observe.accounts.add(passport, {
-    tokensIn,
-    tokensOut,
-    declaredBudget: declaredBudget(args.token_budget),
-  })
+  const said = 'result' in outcome ? outcome.result : outcome.error.message
+  const tokensOut = dispatchTokens(said)
+  const tokenBudget = declaredBudget(args.token_budget)
+  observe.accounts.add(passport, { tokensIn, tokensOut, declaredBudget: tokenBudget })
 
   // Any string arrives as a name, and each label makes a time series of its own.
   const isUnknown = tool === undefined || error?.code === METHOD_NOT_FOUND
   const label = isUnknown ? UNKNOWN_TOOL : tool.name
   metrics?.toolCall(label, status, durationMs, tokensIn + tokensOut)
+
+  observe.ledger?.called(call.caller, {
+    tool: label,
+    args: sent,
+    argsText,
+    sizeBytes: call.sizeBytes,
+    resultBytes: Buffer.byteLength(said),
+    tokensIn,
+    tokensOut,
+    durationMs,
+    outcome: status,
+    tokenBudget,
+    requestId: call.requestId,
+  })
 
   observe.traces?.record(passport, {
     tool: call.name,
