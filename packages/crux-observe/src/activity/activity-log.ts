@@ -27,6 +27,9 @@ export interface ActivityPage {
   readonly total: number
 }
 
+/** Most entries that {@link ActivityLog.find} gives. */
+export const MAX_ACTIVITY_FOUND = 100
+
 /** What happened in one turn of a session. */
 export interface ActivityTurn {
   readonly sessionId: string
@@ -57,6 +60,17 @@ export interface ActivityLog {
     caller: Caller,
     query: Pick<ActivityQuery, 'tenantId' | 'sessionId'> & { readonly turnId: string },
   ): Promise<ActivityTurn | undefined>
+  /**
+   * Entries of the caller's home that it may read and whose text holds one of these values, in whatever
+   * white space; at most {@link MAX_ACTIVITY_FOUND}.
+   *
+   * @throws the signal's reason.
+   */
+  find(
+    caller: Caller,
+    values: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ActivityEntry[]>
   /**
    * Take entries that are not kept any more off the disk.
    *

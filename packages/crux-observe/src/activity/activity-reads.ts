@@ -4,10 +4,12 @@ import {
   type ActivityPage,
   type ActivityQuery,
   type ActivityTurn,
+  MAX_ACTIVITY_FOUND,
   MAX_ACTIVITY_ROWS,
 } from './activity-log.js'
 import { activityRow } from './activity-row.js'
 import type { ActivitySessions, KeptEntry } from './activity-sessions.js'
+import { scrubReserved } from './scrub-reserved.js'
 
 /** JSON of the entries of one turn, in UTF-16 units; at least one is given. */
 const MAX_TURN_UNITS = 1024 * 1024
@@ -78,6 +80,30 @@ export async function findTurn(
     entries,
     isTruncated: entries.length < found.length,
   }
+}
+
+/** Entries that the caller may read and whose text holds one of the values. */
+export async function findHolding(
+  sessions: ActivitySessions,
+  caller: Caller,
+  query: Place & { readonly values: readonly string[]; readonly signal: AbortSignal },
+): Promise<readonly ActivityEntry[]> {
+  const { values, signal } = query
+  const pause = createPauser({ signal })
+  // As entries keep their text.
+  const wanted = values.map(scrubReserved).filter((value) => value !== '')
+  const found: ActivityEntry[] = []
+  if (wanted.length === 0) return found
+  for (const entries of placesOf(sessions, query)) {
+    for (const { entry } of entries) {
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+      if (!mayRead(caller, entry) || !wanted.some((value) => entry.text.includes(value))) continue
+      found.push(entry)
+      if (found.length === MAX_ACTIVITY_FOUND) return found
+    }
+  }
+  return found
 }
 
 /** The entries of each session that is meant, oldest first, as they are when asked for. */

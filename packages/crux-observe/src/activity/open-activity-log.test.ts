@@ -365,3 +365,35 @@ describe('the activity log on disk', () => {
     }
   })
 })
+
+describe('a search of the activity log', () => {
+  const find = (log: ActivityLog, caller: Caller, values: readonly string[]) =>
+    log
+      .find(caller, values, new AbortController().signal)
+      .then((found) => found.map(({ text }) => text))
+
+  it('finds what the caller may read, in whatever white space', async () => {
+    const { log } = await open()
+    await log.record(anna, undefined, said('the code is  four\ntwo', { private: true }))
+    await log.record(bob, undefined, said('no: four two one', { session_id: 'other' }))
+    expect(await find(log, anna, ['four two\n'])).toEqual([
+      'no: four two one',
+      'the code is four two',
+    ])
+    expect(await find(log, bob, ['four  two'])).toEqual(['no: four two one'])
+    expect(await find(log, anna, ['five', 'one'])).toEqual(['no: four two one'])
+    expect(await find(log, anna, [])).toEqual([])
+    expect(await find(log, anna, [' '])).toEqual([])
+    expect(
+      await find(log, agentCaller('anna', { tenant: 'elsewhere', tenants: '*' }), ['four two']),
+    ).toEqual([])
+  })
+
+  it('ends at a hundred, and with its signal', async () => {
+    const { log } = await open()
+    for (let i = 0; i < 103; i++) await log.record(anna, undefined, said(`again ${i}`))
+    expect(await find(log, anna, ['again'])).toHaveLength(100)
+    const stopped = AbortSignal.abort(new Error('enough'))
+    await expect(log.find(anna, ['again'], stopped)).rejects.toThrow('enough')
+  })
+})

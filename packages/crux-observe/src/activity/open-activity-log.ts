@@ -24,7 +24,7 @@ import {
   numbering,
 } from './activity-line.js'
 import type { ActivityLog } from './activity-log.js'
-import { findRecent, findTurn } from './activity-reads.js'
+import { findHolding, findRecent, findTurn } from './activity-reads.js'
 import {
   type ActivityBounds,
   ActivitySessions,
@@ -187,6 +187,8 @@ export async function openActivityLog(options: ActivityLogOptions): Promise<Acti
         tenant: requireReadableTenant(caller, tenantId ?? caller.tenant),
         now: clock.now(),
       }),
+    find: async (caller, values, signal) =>
+      findHolding(sessions, caller, { values, signal, tenant: caller.tenant, now: clock.now() }),
     compact(isForced = false) {
       const compacted = compacting.then(() => compactNow(isForced))
       compacting = compacted.catch(() => undefined)

@@ -14,6 +14,7 @@ export interface Elsewhere {
     readonly session_id: string
     readonly observation_id: string
   }[]
+  readonly activity: readonly { readonly session_id: string; readonly entry_id: string }[]
 }
 
 /** Shorter values stand in other texts by chance. */
@@ -22,9 +23,17 @@ const HITS_PER_VALUE = 5
 const MAX_QUERY_LENGTH = 1000
 const MAX_SESSIONS = 500
 
-/** Look for values word by word in the caller's documents, and as they are in its sessions and the records of these. */
+/**
+ * Look for values word by word in the caller's documents, and as they are in its sessions, the records of
+ * these and the activity log.
+ */
 export async function findElsewhere(
-  { documents, sessions, observations }: Pick<Services, 'documents' | 'sessions' | 'observations'>,
+  {
+    documents,
+    sessions,
+    observations,
+    activity,
+  }: Pick<Services, 'documents' | 'sessions' | 'observations' | 'activity'>,
   caller: Caller,
   values: readonly string[],
   signal: AbortSignal,
@@ -53,6 +62,7 @@ export async function findElsewhere(
     await pause()
   }
   const records = (await observations?.find(caller, wanted, signal)) ?? []
+  const entries = (await activity?.find(caller, wanted, signal)) ?? []
   return {
     documents: [...passages.values()],
     sessions: found,
@@ -60,6 +70,7 @@ export async function findElsewhere(
       session_id: sessionId,
       observation_id: observationId,
     })),
+    activity: entries.map(({ session_id, entry_id }) => ({ session_id, entry_id })),
   }
 }
 

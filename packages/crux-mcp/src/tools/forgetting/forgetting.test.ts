@@ -1,4 +1,5 @@
 import { blake3 } from '@noble/hashes/blake3.js'
+import { activityInputSchema } from 'crux-observe'
 import { agentCaller } from 'crux-types'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_FEATURES } from '../../features.js'
@@ -56,6 +57,12 @@ describe('memory_forget_dry_run', () => {
     await server.call('save_session', { session_id: 'plan', state }, as('anna'))
     const record = { kind: 'user_prompt', provider: 'claude-code', payload: { text: value } }
     const kept = await server.services.observations.record(agentCaller('anna'), 'work', [record])
+    const said = { session_id: 'work', kind: 'answer', text: `I found: ${value}`, private: true }
+    const entry = await server.services.activity?.record(
+      agentCaller('anna'),
+      undefined,
+      activityInputSchema.parse(said),
+    )
     const { structured } = await server.call(
       'memory_forget_dry_run',
       { scope: scope('copied') },
@@ -65,10 +72,15 @@ describe('memory_forget_dry_run', () => {
       documents: [{ corpus: 'docs', doc_id: 'memo.md', chunk_ref: expect.any(String) }],
       sessions: ['plan'],
       observations: [{ session_id: 'work', observation_id: kept[0]?.observationId }],
+      activity: [{ session_id: 'work', entry_id: entry?.entry_id }],
     })
-    // Sessions of others are none of bert's business.
+    // What is private to others is none of bert's business.
     const his = await server.call('memory_forget_dry_run', { scope: scope('copied') }, as('bert'))
-    expect(his.structured.copies_elsewhere).toMatchObject({ sessions: [], observations: [] })
+    expect(his.structured.copies_elsewhere).toMatchObject({
+      sessions: [],
+      observations: [],
+      activity: [],
+    })
   })
 
   it('needs no identity, and says what a scope may be', async () => {

@@ -46,6 +46,9 @@ const output = z.object({
       observations: z
         .array(z.object({ session_id: z.string(), observation_id: z.string() }))
         .describe('At most 100, found in up to 64 MiB of records.'),
+      activity: z
+        .array(z.object({ session_id: z.string(), entry_id: z.string() }))
+        .describe('Entries of the activity log, at most 100.'),
     })
     .describe('Where some of the values stand besides; these places stay as they are.'),
 })
@@ -64,7 +67,10 @@ export const memoryForgetDryRun = defineTool({
   refusals: { scope: scopeRefusal },
   run: async (
     args,
-    { facts, ...elsewhere }: Pick<Services, 'facts' | 'documents' | 'sessions' | 'observations'>,
+    {
+      facts,
+      ...elsewhere
+    }: Pick<Services, 'facts' | 'documents' | 'sessions' | 'observations' | 'activity'>,
     call,
   ) => {
     const { scope } = args
