@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { uuidHex } from 'crux-types'
 import { sendJson } from '../http/answer-batch.js'
 import type { StreamHolder } from '../http/event-streams.js'
+import type { Answer } from './answer.js'
 
 /** Characters of past events that one stream keeps for a client that comes back; the newest event always stays. */
 const MAX_KEPT_CHARS = 1024 * 1024
@@ -25,7 +26,7 @@ export interface AnswerStreamOptions {
  *
  * Events are numbered, so that a client that lost its connection gets the rest on another one.
  */
-export class AnswerStream {
+export class AnswerStream implements Answer {
   readonly id = uuidHex()
   /** Whether there is something to come back to. */
   isStreamed = false

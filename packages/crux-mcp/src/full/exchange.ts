@@ -6,16 +6,16 @@ import type {
   MessageExtraInfo,
   Transport,
 } from '@modelcontextprotocol/server'
-import type { AnswerStream } from './answer-stream.js'
+import type { Answer } from './answer.js'
 import type { HeldResults } from './held-result.js'
 
 const SEED_ID = 'seed'
 
 /**
  * One request of the negotiated era: a transport of its own between a protocol server made for it
- * and the stream it is answered on.
+ * and its answer.
  *
- * Questions to the client go out on the same stream under an id that holds the stream's secret id,
+ * Questions to the client go out before the answer under an id that holds the answer's secret id,
  * so that their answers, which come as requests of their own, find their way back.
  */
 export class Exchange implements Transport {
@@ -25,7 +25,7 @@ export class Exchange implements Transport {
   private seeded: (() => void) | undefined
 
   constructor(
-    readonly stream: AnswerStream,
+    readonly answer: Answer,
     private readonly held: HeldResults,
     /** Told when the client waits for nothing more. */
     private readonly onEnd: () => void,
@@ -37,17 +37,17 @@ export class Exchange implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if ('method' in message) {
-      this.stream.push(JSON.stringify('id' in message ? this.ask(message) : message))
+      this.answer.push(JSON.stringify('id' in message ? this.ask(message) : message))
     } else if (message.id === SEED_ID) {
       this.seeded?.()
     } else {
-      this.stream.finish(this.held.fill(JSON.stringify(message)))
+      this.answer.finish(this.held.fill(JSON.stringify(message)))
       this.onEnd()
     }
   }
 
   async close(): Promise<void> {
-    this.stream.abandon()
+    this.answer.abandon()
     this.onEnd()
     this.onclose?.()
   }
@@ -68,7 +68,7 @@ export class Exchange implements Transport {
 
   /** The request itself, or the news that it was cancelled. */
   receive(message: JSONRPCRequest | JSONRPCNotification): void {
-    this.onmessage?.(message, { closeSSEStream: () => this.stream.detach() })
+    this.onmessage?.(message, { closeSSEStream: () => this.answer.detach() })
   }
 
   /** An answer of the client to the question of this number. */
@@ -77,11 +77,11 @@ export class Exchange implements Transport {
   }
 
   private ask(question: JSONRPCRequest): JSONRPCRequest {
-    if (!this.stream.canStream) {
+    if (!this.answer.canStream) {
       throw new Error('the client takes no event stream, so nothing can be asked of it')
     }
     this.onQuestion()
-    return { ...question, id: `${this.stream.id}:${question.id}` }
+    return { ...question, id: `${this.answer.id}:${question.id}` }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { JSONRPCNotification, JSONRPCResponse } from '@modelcontextprotocol/server'
-import { type AnswerStream, readEventId } from './answer-stream.js'
+import type { Answer } from './answer.js'
+import { AnswerStream, readEventId } from './answer-stream.js'
 import { type Exchange, readQuestionId } from './exchange.js'
 
 /** How long an answer that was streamed waits for its client to come back, in milliseconds. */
@@ -17,11 +18,11 @@ export class Exchanges {
 
   /** @param name - Of {@link nameOf}: by which its client can cancel it. */
   add(name: string, exchange: Exchange): void {
-    this.running.set(exchange.stream.id, { name, exchange, asks: false })
+    this.running.set(exchange.answer.id, { name, exchange, asks: false })
   }
 
   /** @throws {Error} When too many requests wait for their users. */
-  asks({ id }: AnswerStream): void {
+  asks({ id }: Answer): void {
     const waiting = [...this.running.values()].filter(({ asks }) => asks).length
     if (waiting >= MAX_QUESTIONS) {
       throw new Error(`${MAX_QUESTIONS} requests wait for an answer of their user; try again later`)
@@ -31,8 +32,9 @@ export class Exchanges {
   }
 
   /** The request has its answer; a stream stays for a while, in case the connection was lost. */
-  ended(stream: AnswerStream): void {
-    if (!this.running.delete(stream.id) || !stream.isStreamed) return
+  ended(stream: Answer): void {
+    if (!this.running.delete(stream.id)) return
+    if (!(stream instanceof AnswerStream) || !stream.isStreamed) return
     const timer = setTimeout(() => this.kept.delete(stream.id), KEPT_MS)
     timer.unref()
     this.kept.set(stream.id, { stream, timer })
@@ -48,7 +50,7 @@ export class Exchanges {
     const asked = readQuestionId(response.id)
     if (asked === undefined) return
     const exchange = this.running.get(asked.stream)?.exchange
-    if (exchange?.stream.holder.owner === owner) exchange.answered(asked.question, response)
+    if (exchange?.answer.holder.owner === owner) exchange.answered(asked.question, response)
   }
 
   /** Tell a request that its client waits for it no more. */
@@ -66,13 +68,14 @@ export class Exchanges {
     const event = readEventId(lastEventId)
     if (event === undefined) return false
     const stream =
-      this.running.get(event.stream)?.exchange.stream ?? this.kept.get(event.stream)?.stream
-    return stream?.holder.owner === owner && stream.resume(response, event.number)
+      this.running.get(event.stream)?.exchange.answer ?? this.kept.get(event.stream)?.stream
+    if (!(stream instanceof AnswerStream) || stream.holder.owner !== owner) return false
+    return stream.resume(response, event.number)
   }
 
   /** End what waits for users of those who would not be let in any more. */
   endRefused(): void {
-    this.endWaiting(({ stream }) => !stream.holder.isAdmitted())
+    this.endWaiting(({ answer }) => !answer.holder.isAdmitted())
   }
 
   /** End what waits for a user; what is under way otherwise gets its answer. */

@@ -1,48 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResponse,
-  type JSONRPCRequest,
-  UnsupportedProtocolVersionError,
-} from '@modelcontextprotocol/server'
+import { UnsupportedProtocolVersionError } from '@modelcontextprotocol/server'
 import type { Caller } from 'crux-types'
 import { isObject } from 'crux-types'
 import { sendJson } from '../http/answer-batch.js'
 import { DEFAULT_STREAM_LIMITS, type EventStreams, ownerKey } from '../http/event-streams.js'
-import { INVALID_REQUEST, SERVER_NAME } from '../protocol/codes.js'
+import { SERVER_NAME } from '../protocol/codes.js'
 import type { Dispatch } from '../protocol/dispatch.js'
-import { errorResponse, resultResponse } from '../protocol/json-rpc.js'
 import type { McpServerOptions } from '../server-options.js'
 import type { Tool } from '../tools/define-tool.js'
-import { AnswerStream } from './answer-stream.js'
 import { bootstrapResources } from './bootstrap-resources.js'
-import { capabilitiesOf, mintSessionId } from './client-capabilities.js'
+import { capabilitiesOf } from './client-capabilities.js'
 import { withConformanceFixtures } from './conformance/conformance-fixtures.js'
-import { EMPTY_EVENTS_SINCE, eraOf, FULL_PROFILE_VERSIONS, STATELESS_VERSION } from './era.js'
-import { Exchange } from './exchange.js'
+import { eraOf, FULL_PROFILE_VERSIONS, STATELESS_VERSION } from './era.js'
 import { Exchanges, nameOf } from './exchanges.js'
 import type { FullProfileOptions } from './full-options.js'
-import type { FullRequest, RequestSource } from './full-request.js'
+import type { FullRequest, GatedRequest } from './full-request.js'
 import { fullTools } from './full-tools.js'
 import { HeldResults } from './held-result.js'
-import { negotiate, serverCapabilities } from './initialize.js'
+import { serverCapabilities } from './initialize.js'
 import { LogLevels } from './log-levels.js'
 import { memoryPrompts } from './memory-prompts.js'
+import { negotiatedEra } from './negotiated.js'
 import type { Offering } from './offering.js'
-import { type FullParts, protocolServer } from './protocol-server.js'
+import type { FullParts } from './protocol-server.js'
 import { statelessEra } from './stateless.js'
 import { Subscriptions } from './subscriptions.js'
 
 const VERSION_HEADER = 'mcp-protocol-version'
-const SESSION_HEADER = 'Mcp-Session-Id'
 const DEFAULT_PAGE_SIZE = 250
 const DEFAULT_QUESTION_LIMIT_MS = 300_000
 const DEFAULT_WATCH_EVERY_MS = 2000
 const DEFAULT_PROGRESS_EVERY_MS = 200
 const DEFAULT_KEEP_ALIVE_MS = 15_000
-// Methods whose answer may begin with a question to the client.
-const ASKING: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
 /** What the full profile works on: the listener's own parts. */
 export interface FullProfileHost {
@@ -52,14 +41,6 @@ export interface FullProfileHost {
   readonly tools: readonly Tool[]
   /** Whether the sender of a request would still be let in. */
   readonly stillAdmitted: (request: IncomingMessage, caller: Caller) => boolean
-}
-
-/** A request that passed the gates. */
-export interface GatedRequest {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly sessionId: string | undefined
-  readonly from: RequestSource
 }
 
 /** Later revisions of the protocol, on the endpoint of the default profile. */
@@ -155,54 +136,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     subject: subjectOf(body),
   })
 
-  const run = async (gated: GatedRequest, body: JSONRPCRequest): Promise<void> => {
-    const request = requestOf(gated, body, 'negotiated')
-    const version = String(gated.request.headers[VERSION_HEADER])
-    const stream = new AnswerStream(gated.response, {
-      holder: request,
-      canStream: (gated.request.headers.accept ?? '').includes('text/event-stream'),
-      hasOpeningEvent: version >= EMPTY_EVENTS_SINCE,
-      keepAliveMs,
-    })
-    const exchange = new Exchange(
-      stream,
-      request.held,
-      () => exchanges.ended(stream),
-      () => exchanges.asks(stream),
-    )
-    await protocolServer(parts, request).connect(exchange)
-    exchanges.add(nameOf(request.owner, gated.sessionId, body.id), exchange)
-    if (ASKING.includes(body.method)) await exchange.seed(version, request.capabilities)
-    exchange.receive(body)
-  }
-
-  const negotiated = (gated: GatedRequest, body: unknown): undefined => {
-    const { request, response, sessionId, from } = gated
-    if (isJSONRPCResponse(body)) {
-      exchanges.answered(ownerKey(from.caller, request.socket.remoteAddress), body)
-      return accept(response)
-    }
-    if (isJSONRPCRequest(body)) {
-      if (body.method !== 'initialize') {
-        run(gated, body).catch((error: unknown) => fail(host, response, error))
-        return undefined
-      }
-      if (sessionId === undefined) {
-        response.setHeader(SESSION_HEADER, mintSessionId(declaredBy(body.params)))
-      }
-      const requested = body.params?.protocolVersion
-      const result = negotiate(requested, options.version, parts.capabilities)
-      return sendJson(response, 200, resultResponse(body.id, JSON.stringify(result)))
-    }
-    if (isJSONRPCNotification(body)) {
-      if (body.method === 'notifications/cancelled') {
-        const owner = ownerKey(from.caller, request.socket.remoteAddress)
-        exchanges.cancelled(nameOf(owner, sessionId, body.params?.requestId), body)
-      }
-      return accept(response)
-    }
-    return sendJson(response, 400, errorResponse(null, INVALID_REQUEST, NO_MESSAGE))
-  }
+  const negotiated = negotiatedEra(parts, exchanges, { requestOf, keepAliveMs })
 
   return {
     post(gated, body) {
@@ -211,11 +145,12 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
       const era = eraOf(version, isObject(body) ? body.method : undefined)
       if (era === 'default') return false
       if (era === 'unknown') refuseVersion(response, version ?? '', body)
-      else if (era === 'negotiated') negotiated(gated, body)
       else {
-        stateless
-          .serve(requestOf(gated, body, era), gated, body)
-          .catch((error: unknown) => fail(host, response, error))
+        const serving =
+          era === 'negotiated'
+            ? negotiated(gated, body)
+            : stateless.serve(requestOf(gated, body, era), gated, body)
+        serving.catch((error: unknown) => fail(host, response, error))
       }
       return true
     },
@@ -262,10 +197,6 @@ function headerOf({ headers }: IncomingMessage): string | undefined {
   return typeof version === 'string' ? version.trim() : undefined
 }
 
-function declaredBy(params: unknown): object {
-  return isObject(params) && isObject(params.capabilities) ? params.capabilities : {}
-}
-
 function declaredIn(body: unknown): object {
   const meta = isObject(body) && isObject(body.params) ? body.params._meta : undefined
   const declared = isObject(meta) ? meta['io.modelcontextprotocol/clientCapabilities'] : undefined
@@ -278,9 +209,6 @@ function subjectOf(body: unknown): string {
   return JSON.stringify([method, name, uri, args])
 }
 
-const NO_MESSAGE =
-  'expected one JSON-RPC 2.0 request, notification or response, with an id that is a string or a whole number; batches are not taken'
-
 function refuseVersion(response: ServerResponse, requested: string, body: unknown): void {
   const { code, message, data } = new UnsupportedProtocolVersionError({
     supported: FULL_PROFILE_VERSIONS,
@@ -288,12 +216,6 @@ function refuseVersion(response: ServerResponse, requested: string, body: unknow
   })
   const id = isObject(body) && body.id !== undefined ? body.id : null
   sendJson(response, 400, JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } }))
-}
-
-function accept(response: ServerResponse): undefined {
-  response.writeHead(202, { 'Content-Length': 0 })
-  response.end()
-  return undefined
 }
 
 function fail({ options }: FullProfileHost, response: ServerResponse, error: unknown): void {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server'
 import type { Caller } from 'crux-types'
 import type { StreamHolder } from '../http/event-streams.js'
@@ -7,6 +8,14 @@ import type { HeldResults } from './held-result.js'
 
 /** Where a request came from, as dispatch wants to know it. */
 export type RequestSource = Parameters<Dispatch>[1]
+
+/** A request that passed the gates. */
+export interface GatedRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly sessionId: string | undefined
+  readonly from: RequestSource
+}
 
 /** One request of the full profile, as those see it who answer it. */
 export interface FullRequest extends StreamHolder {

@@ -279,6 +279,22 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     expect([one?.status, one?.answer.error.code]).toEqual([200, -32700])
     expect([two?.status, two?.answer.error.code]).toEqual([400, -32600])
   },
+  'an array of messages': async () => {
+    const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    const of = async (server: TestServer, version: string, body = `[${list}]`) => {
+      const reply = await ask(server, body, { 'MCP-Protocol-Version': version })
+      const { result, error } = [reply.answer].flat()[0] ?? {}
+      return [reply.status, result === undefined ? error.code : 'a result']
+    }
+    expect(await of(plain, '2025-03-26')).toEqual([200, -32700])
+    expect(await of(full, '2025-03-26')).toEqual([200, 'a result'])
+    const many = `[${Array(33).fill(list).join()}]`
+    expect(await of(full, '2025-03-26', many)).toEqual([400, -32600])
+    expect(await of(full, '2024-11-05')).toEqual([200, -32700])
+    for (const version of ['2025-06-18', '2025-11-25', '2026-07-28']) {
+      expect(await of(full, version)).toEqual([400, -32600])
+    }
+  },
   '`server/discover`': async () => {
     const [one, two] = await Promise.all(
       [plain, full].map((server) => askStateless(server, 'server/discover')),

@@ -20,6 +20,8 @@ export type FullOutcome =
       readonly code: number
       readonly id: unknown
     }
+  /** The answers of a batch; the ones that may be missing were cancelled. */
+  | { readonly kind: 'batch'; readonly answers: readonly (readonly FullOutcome[])[] }
   /** Some refusal of the stateless revision. */
   | { readonly kind: 'refused somehow'; readonly id: unknown }
   | {
@@ -30,6 +32,8 @@ export type FullOutcome =
     }
 
 const LISTEN = 'subscriptions/listen'
+const BATCHED = '2025-03-26'
+const MAX_BATCH = 32
 const PARSE_ERROR = { kind: 'refused', status: 200, code: -32700, id: null } as const
 const NO_MESSAGE = { kind: 'refused', status: 400, code: -32600, id: null } as const
 // Of the stateless revision, by status.
@@ -110,9 +114,16 @@ export function expectFull({
   if (!isKnown && method !== 'initialize') {
     return [{ kind: 'refused', status: 400, code: -32022, id: given }]
   }
+  if (Array.isArray(value) && version === BATCHED) return [expectBatch(value)]
+  return expectMessage(value)
+}
+
+/** A message of a negotiated revision. */
+function expectMessage(value: unknown): readonly FullOutcome[] {
   if (accepted.safeParse(value).success) return [{ kind: 'accepted' }]
   const asked = request.safeParse(value)
   if (!asked.success) return [NO_MESSAGE]
+  const { id: given } = asked.data
   const answer = {
     kind: 'answer',
     method: asked.data.method,
@@ -121,6 +132,21 @@ export function expectFull({
   } as const
   const mayBeCancelled = CANCELLABLE.some((one) => one === given)
   return mayBeCancelled ? [answer, { kind: 'accepted' }] : [answer]
+}
+
+function expectBatch(messages: readonly unknown[]): FullOutcome {
+  if (messages.length === 0 || messages.length > MAX_BATCH) return NO_MESSAGE
+  const all = messages.map((message) => expectMessage(message).map(withinBatch))
+  const answers = all.filter(([first]) => first?.kind !== 'accepted')
+  return answers.length === 0 ? { kind: 'accepted' } : { kind: 'batch', answers }
+}
+
+/** What has a status of its own otherwise has that of the batch; nobody shakes hands in one. */
+function withinBatch(outcome: FullOutcome): FullOutcome {
+  if (outcome.kind === 'answer' && outcome.method === 'initialize') {
+    return { kind: 'refused', status: 200, code: -32600, id: outcome.id }
+  }
+  return outcome.kind === 'refused' ? { ...outcome, status: 200 } : outcome
 }
 
 function expectStateless(
@@ -145,6 +171,7 @@ function judgeOutcome(outcome: FullOutcome, reply: FullReply): string | undefine
   const { status, text, messages } = reply
   const got = `HTTP ${status} ${(messages === undefined ? text : JSON.stringify(messages)).slice(0, 400)}`
   if (outcome.kind === 'accepted') return status === 202 && text === '' ? undefined : got
+  if (outcome.kind === 'batch') return judgeBatch(outcome.answers, reply)
   const all = messages ?? (text === '' ? [] : [JSON.parse(text)])
   const last = response.safeParse(all.at(-1))
   const earlier = all.slice(0, -1).find((message) => !notice.safeParse(message).success)
@@ -168,6 +195,27 @@ function judgeOutcome(outcome: FullOutcome, reply: FullReply): string | undefine
   }
   const isKnown = REFUSALS[status]?.includes(error.code) === true
   return isKnown && (sameId || last.data.id === null) ? undefined : got
+}
+
+function judgeBatch(
+  expected: readonly (readonly FullOutcome[])[],
+  { status, text }: FullReply,
+): string | undefined {
+  const mayBeMissing = (outcomes: readonly FullOutcome[]) =>
+    outcomes.some(({ kind }) => kind === 'accepted')
+  if (status === 202) {
+    return text === '' && expected.every(mayBeMissing) ? undefined : 'HTTP 202 to a batch'
+  }
+  const answers: unknown = JSON.parse(text)
+  if (!Array.isArray(answers)) return `HTTP ${status} ${text.slice(0, 400)}: no array`
+  const left = [...answers]
+  for (const outcomes of expected) {
+    const reply = { status, text: JSON.stringify(left[0]) ?? '', messages: undefined }
+    const problem = judgeFull(outcomes, reply)
+    if (problem === undefined) left.shift()
+    else if (!mayBeMissing(outcomes)) return problem
+  }
+  return left.length === 0 ? undefined : `an answer to nothing: ${JSON.stringify(left[0])}`
 }
 
 function judgeResult(

@@ -57,12 +57,17 @@ function plain(tools: readonly ListedTool[]): fc.Arbitrary<FullMessage> {
 }
 
 function negotiated(tools: readonly ListedTool[]): fc.Arbitrary<FullMessage> {
+  const asked = fc.tuple(requests(tools), ids(), fc.boolean()).map(asRequest)
+  const odd = fc.jsonValue({ maxDepth: 2 })
   const messages = fc.oneof(
-    { weight: 12, arbitrary: fc.tuple(requests(tools), ids(), fc.boolean()).map(asRequest) },
+    { weight: 12, arbitrary: asked },
     { weight: 2, arbitrary: notifications() },
     { weight: 1, arbitrary: responses() },
-    { weight: 1, arbitrary: fc.array(fc.oneof(notifications(), responses()), { maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
+    {
+      weight: 2,
+      arbitrary: fc.array(fc.oneof(asked, notifications(), responses(), odd), { maxLength: 5 }),
+    },
+    { weight: 1, arbitrary: odd },
   )
   const encoded = messages.map(encode)
   return fc
