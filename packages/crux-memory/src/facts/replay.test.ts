@@ -147,7 +147,9 @@ describe('replay', () => {
           value: 'next',
         })
         const history = await restored.store.history(anna, 'service', 'k')
-        expect(history.at(-1)?.fact.fact_id).toBe(next.fact.fact_id)
+        // Versions of the private fact of the same name are counted by themselves, and may be more.
+        const shared = history.filter(({ fact }) => fact.entity === 'service')
+        expect(shared.at(-1)?.fact.fact_id).toBe(next.fact.fact_id)
       }),
       { numRuns: 60 },
     )
