@@ -25,12 +25,6 @@ export type {
   RewriteReport,
 } from './journal/journal.js'
 export type { JournalFailpoint } from './journal/journal-file.js'
-export {
-  JSON_BYTES_PER_UNIT,
-  putAscii,
-  putInteger,
-  putJsonString,
-} from './journal/json-bytes.js'
 export { createMemoryJournal } from './journal/memory-journal.js'
 export { streamOfKey } from './journal/record.js'
 export { forEachStateLine } from './journal/state-lines.js'

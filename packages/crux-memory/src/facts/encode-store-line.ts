@@ -1,32 +1,40 @@
-import { JSON_BYTES_PER_UNIT, putAscii, putInteger, putJsonString } from 'crux-storage'
 import type { Fact } from '../fact.js'
 import { shortFloat32 } from './float32.js'
 
 const SPACE_BYTES = 64 * 1024
-/** Lines that may take more are left to `JSON.stringify`, so that little of the space stays unused. */
-const MOST_BYTES = 16 * 1024
-/** Names of all members, numbers, and what stands between them. */
-const FIXED_BYTES = 1024
+/** Longer lines get memory of their own, so that little of the space stays unused. */
+const MOST_UNITS = 4 * 1024
+/** UTF-8 bytes of a UTF-16 unit, at most. */
+const BYTES_PER_UNIT = 3
+
+/** What `JSON.stringify` escapes, and surrogates: it escapes those without their other half. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among them
+const SPECIAL = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /** Where lines are written one after another; what was written stays, since records hold it. */
 let space = Buffer.alloc(0)
 let used = 0
 
 /**
- * UTF-8 bytes of the line `{"op":"store","fact":{...}}`; the bytes belong to the caller.
+ * UTF-8 bytes of the line `{"op":"store","fact":{...}}`; they belong to the caller.
  *
- * Every write makes one, and `JSON.stringify` with a copy of its text takes several times as long.
+ * Every write makes one, and `JSON.stringify` takes twice as long, as it cannot know the members.
  */
 export function encodeStoreLine(fact: Fact): Uint8Array {
-  const most = unitsOf(fact) * JSON_BYTES_PER_UNIT + FIXED_BYTES
-  if (most > MOST_BYTES)
-    return Buffer.from(JSON.stringify({ op: 'store', fact: toStoredFact(fact) }))
-  if (space.length - used < most) {
+  const text =
+    `{"op":"store","fact":{"fact_id":${quote(fact.fact_id)},"tenant_hash":${quote(fact.tenant_hash)}` +
+    `,"entity":${quote(fact.entity)},"key":${quote(fact.key)},"value":${quote(fact.value)}` +
+    `,"source_receipt":${fact.source_receipt === null ? 'null' : quote(fact.source_receipt)}` +
+    `,"confidence":${shortFloat32(fact.confidence)},"stored_at":${quote(fact.stored_at)}` +
+    `,"tokens":${fact.tokens},"deleted":${fact.deleted},"version":${fact.version}` +
+    `,"private":${fact.private},"horizon_class":"${fact.horizon_class}"${rare(fact)}}}`
+  if (text.length > MOST_UNITS) return Buffer.from(text)
+  if (space.length - used < text.length * BYTES_PER_UNIT) {
     space = Buffer.allocUnsafeSlow(SPACE_BYTES)
     used = 0
   }
   const start = used
-  used = putFact(space, start, fact)
+  used += space.write(text, start)
   return space.subarray(start, used)
 }
 
@@ -36,57 +44,24 @@ export function toStoredFact(fact: Fact): Fact {
   return confidence === fact.confidence ? fact : { ...fact, confidence }
 }
 
-function putFact(target: Buffer, offset: number, fact: Fact): number {
-  let at = putText(target, offset, '{"op":"store","fact":{"fact_id":', fact.fact_id)
-  at = putText(target, at, ',"tenant_hash":', fact.tenant_hash)
-  at = putText(target, at, ',"entity":', fact.entity)
-  at = putText(target, at, ',"key":', fact.key)
-  at = putText(target, at, ',"value":', fact.value)
-  if (fact.source_receipt === null) at = putAscii(target, at, ',"source_receipt":null')
-  else at = putText(target, at, ',"source_receipt":', fact.source_receipt)
-  at = putAscii(target, at, ',"confidence":')
-  at = putAscii(target, at, JSON.stringify(shortFloat32(fact.confidence)))
-  at = putText(target, at, ',"stored_at":', fact.stored_at)
-  at = putInteger(target, putAscii(target, at, ',"tokens":'), fact.tokens)
-  at = putAscii(target, at, fact.deleted ? ',"deleted":true' : ',"deleted":false')
-  at = putInteger(target, putAscii(target, at, ',"version":'), fact.version)
-  at = putAscii(target, at, fact.private ? ',"private":true' : ',"private":false')
-  at = putText(target, at, ',"horizon_class":', fact.horizon_class)
-  at = putOptional(target, at, ',"supersedes":', fact.supersedes)
-  at = putOptional(target, at, ',"reverified_at":', fact.reverified_at)
-  at = putOptional(target, at, ',"superseded_by":', fact.superseded_by)
-  at = putOptional(target, at, ',"actor":', fact.actor)
-  at = putOptional(target, at, ',"valid_from":', fact.valid_from)
-  at = putOptional(target, at, ',"valid_to":', fact.valid_to)
-  if (fact.seeded !== undefined) at = putAscii(target, at, `,"seeded":${fact.seeded}`)
-  if (fact.forgotten !== undefined) at = putAscii(target, at, `,"forgotten":${fact.forgotten}`)
-  if (fact.access_count !== undefined) {
-    at = putInteger(target, putAscii(target, at, ',"access_count":'), fact.access_count)
+/** Members that most facts do not have. */
+function rare(fact: Fact): string {
+  let text = ''
+  if (fact.supersedes !== undefined) text += `,"supersedes":${quote(fact.supersedes)}`
+  if (fact.reverified_at !== undefined) text += `,"reverified_at":${quote(fact.reverified_at)}`
+  if (fact.superseded_by !== undefined) text += `,"superseded_by":${quote(fact.superseded_by)}`
+  if (fact.actor !== undefined) text += `,"actor":${quote(fact.actor)}`
+  if (fact.valid_from !== undefined) text += `,"valid_from":${quote(fact.valid_from)}`
+  if (fact.valid_to !== undefined) text += `,"valid_to":${quote(fact.valid_to)}`
+  if (fact.seeded !== undefined) text += `,"seeded":${fact.seeded}`
+  if (fact.forgotten !== undefined) text += `,"forgotten":${fact.forgotten}`
+  if (fact.access_count !== undefined) text += `,"access_count":${fact.access_count}`
+  if (fact.last_accessed_at !== undefined) {
+    text += `,"last_accessed_at":${quote(fact.last_accessed_at)}`
   }
-  at = putOptional(target, at, ',"last_accessed_at":', fact.last_accessed_at)
-  return putAscii(target, at, '}}')
+  return text
 }
 
-function putText(target: Buffer, offset: number, name: string, text: string): number {
-  return putJsonString(target, putAscii(target, offset, name), text)
-}
-
-function putOptional(
-  target: Buffer,
-  offset: number,
-  name: string,
-  text: string | undefined,
-): number {
-  return text === undefined ? offset : putText(target, offset, name, text)
-}
-
-/** UTF-16 units of all texts of a fact. */
-function unitsOf(fact: Fact): number {
-  let units = fact.fact_id.length + fact.tenant_hash.length + fact.stored_at.length
-  units += fact.entity.length + fact.key.length + fact.value.length
-  units += fact.source_receipt?.length ?? 0
-  units += (fact.supersedes?.length ?? 0) + (fact.superseded_by?.length ?? 0)
-  units += (fact.actor?.length ?? 0) + (fact.reverified_at?.length ?? 0)
-  units += (fact.valid_from?.length ?? 0) + (fact.valid_to?.length ?? 0)
-  return units + (fact.last_accessed_at?.length ?? 0)
+function quote(text: string): string {
+  return SPECIAL.test(text) ? JSON.stringify(text) : `"${text}"`
 }

@@ -8,7 +8,9 @@ const MAX_DIGITS = 9
  */
 export function shortFloat32(value: number): number {
   const float = Math.fround(value)
-  if (float === 1 || float === 0.5) return float
+  // Nearly all confidences have two digits, and no two such decimals are the same float.
+  const hundredths = Math.round(float * 100) / 100
+  if (hundredths <= 1 && hundredths >= 0 && Math.fround(hundredths) === float) return hundredths
   for (let digits = 1; digits < MAX_DIGITS; digits++) {
     const short = Number(float.toPrecision(digits))
     if (Math.fround(short) === float) return short

@@ -155,6 +155,7 @@ describe('shortFloat32', () => {
         expect(Math.fround(shortFloat32(value)) + 0).toBe(Math.fround(value) + 0)
       }),
     )
+    for (let n = 0; n <= 1000; n++) expect(shortFloat32(Math.fround(n / 1000))).toBe(n / 1000)
   })
 })
 
