@@ -9,6 +9,7 @@ export {
   type TenantBinding,
 } from './gates/agent-tokens.js'
 export { bindGuard } from './gates/bind-guard.js'
+export { type CorsHeaders, type CorsRules, createCorsRules } from './gates/cors.js'
 export {
   createIngressGuard,
   type IngressGuard,

@@ -118,7 +118,8 @@ export const VARIABLES = {
     fallback: [],
     item: 'origins such as https://app.example',
     accepts: (origin) => URL.canParse(origin),
-    meaning: 'Values of the Origin header that both listeners serve besides loopback ones.',
+    meaning:
+      'Values of the Origin header that both listeners serve besides loopback ones. Web pages of the listed origins, and of no others, may read the answers (CORS).',
   }),
 
   configPath: optionalText({

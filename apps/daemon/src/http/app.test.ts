@@ -426,6 +426,36 @@ describe('the edge', () => {
     expect((await call('PUT', '/v1/facts', FACT)).status).toBe(201)
   })
 
+  it('lets web pages of listed origins read, and no others', async () => {
+    const { app } = await openFixture({ CORECRUXD_ALLOWED_ORIGINS: 'https://app.example' })
+    const fetchFrom = (origin: string, method: string, path: string) =>
+      app.fetch(
+        new Request(`http://127.0.0.1${path}`, {
+          method,
+          headers: {
+            origin,
+            host: '127.0.0.1',
+            'access-control-request-method': 'PUT',
+            'access-control-request-headers': 'authorization',
+          },
+        }),
+      )
+    const asked = await fetchFrom('https://app.example', 'OPTIONS', '/v1/facts')
+    expect(asked.status).toBe(204)
+    expect(Object.fromEntries(asked.headers)).toMatchObject({
+      'access-control-allow-origin': 'https://app.example',
+      'access-control-allow-methods': 'GET, PUT, POST, DELETE',
+      'access-control-allow-headers': 'authorization',
+    })
+    // What is refused can be read as well.
+    const missing = await fetchFrom('https://app.example', 'GET', '/v1/nothing')
+    expect(missing.status).toBe(404)
+    expect(missing.headers.get('access-control-allow-origin')).toBe('https://app.example')
+    const other = await fetchFrom('http://localhost:5173', 'OPTIONS', '/v1/facts')
+    expect(other.status).toBe(405)
+    expect(other.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
   it('refuses foreign Host and Origin, and serves listed ones', async () => {
     const { call } = await openFixture({
       CORECRUXD_ALLOWED_HOSTS: 'crux.example',

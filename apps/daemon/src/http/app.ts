@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createIngressGuard, parseJsonBytes } from 'crux-mcp'
+import { createCorsRules, createIngressGuard, parseJsonBytes } from 'crux-mcp'
 import { type Context, Hono } from 'hono'
 import { createAuthenticate, requireAnyScope } from './auth.js'
 import { readBody, requireContentType, streamBody } from './body.js'
@@ -32,6 +32,11 @@ export function createHttpApp(dependencies: HttpDependencies): HttpApp {
     boundHost: config.httpHost,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
+  })
+  const cors = createCorsRules({
+    allowedOrigins: config.allowedOrigins,
+    methods: ['GET', 'PUT', 'POST', 'DELETE'],
+    exposed: ['X-Request-Id', 'Retry-After', 'X-CueCrux-Session-Id', 'X-CueCrux-Plan-Hash'],
   })
   const inflight = createInflightGate(config.maxInflight)
   const addressOf = createAddressReader(config)
@@ -122,7 +127,14 @@ export function createHttpApp(dependencies: HttpDependencies): HttpApp {
         if (refusal !== undefined) {
           throw new ProblemError('forbidden', refusal.hint, { extensions: { code: refusal.error } })
         }
-        response = await hono.fetch(request, connection)
+        const asked = cors?.preflight(
+          request.method,
+          (name) => request.headers.get(name) ?? undefined,
+        )
+        response =
+          asked === undefined
+            ? await hono.fetch(request, connection)
+            : new Response(null, { status: 204, headers: asked })
       } catch (error) {
         const { problem, isOurs } = problemOf(error)
         // A client that went away mid-way is no fault of ours.
@@ -132,6 +144,8 @@ export function createHttpApp(dependencies: HttpDependencies): HttpApp {
       } finally {
         if (hasEntered) inflight.leave()
       }
+      const granted = cors?.grant(request.headers.get('origin') ?? undefined) ?? {}
+      for (const [name, value] of Object.entries(granted)) response.headers.set(name, value)
       response.headers.set('x-request-id', requestId)
       const traceparent = request.headers.get('traceparent')
       if (traceparent !== null) response.headers.set('traceparent', traceparent)

@@ -111,7 +111,8 @@ function hostName(host: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name
 }
 
-function originKey(origin: string): string {
+/** An origin in the form in which origins are compared. */
+export function originKey(origin: string): string {
   const url = parseUrl(origin)
   // Schemes that browsers do not know, such as an editor's own, have the opaque origin `null`.
   return url === undefined || url.origin === 'null' ? origin.trim().toLowerCase() : url.origin

@@ -4,6 +4,7 @@ import { type Caller, hasCode, uuidHex } from 'crux-types'
 import type { McpErrorCode } from '../errors.js'
 import type { CreateFullProfile } from '../full/full-profile.js'
 import { createAuthenticator, createStillAdmitted } from '../gates/authenticate.js'
+import { type CorsHeaders, createCorsRules } from '../gates/cors.js'
 import { createIngressGuard } from '../gates/ingress-guard.js'
 import { INVALID_SESSION_ID_BODY, readSessionId } from '../gates/session-id.js'
 import {
@@ -70,6 +71,11 @@ export function createRequestHandler(
     allowedHosts: options.allowedHosts,
     allowedOrigins: options.allowedOrigins,
   })
+  const cors = createCorsRules({
+    allowedOrigins: options.allowedOrigins,
+    methods: ['GET', 'POST'],
+    exposed: [SESSION_HEADER, 'WWW-Authenticate', 'Retry-After'],
+  })
   const resource = protectedResource(options.oauth)
   const wellKnown = createWellKnown(options, resource, tools)
   const authenticate = createAuthenticator({
@@ -98,6 +104,7 @@ export function createRequestHandler(
 
   const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
     if (isStopping) response.setHeader('Connection', 'close')
+    setHeaders(response, cors?.grant(request.headers.origin))
     if (!options.isReady()) {
       return notReady(response, 'the daemon is starting; ask again shortly')
     }
@@ -105,6 +112,11 @@ export function createRequestHandler(
     const refusal = guard.checkSource({ host, origin })
     if (refusal !== undefined) {
       return refuse(response, refusal.status, refusal.error, refusal.hint)
+    }
+    const asked = cors?.preflight(request.method, (name) => headerText(request, name))
+    if (asked !== undefined) {
+      setHeaders(response, asked)
+      return end(response, 204)
     }
     const { path, query } = splitTarget(request)
     if (path !== '/mcp') return publish(request, response, wellKnown(path))
@@ -242,6 +254,15 @@ function splitTarget({ url = '' }: IncomingMessage): { path: string; query: stri
     : { path: url.slice(0, mark), query: url.slice(mark + 1) }
 }
 
+function setHeaders(response: ServerResponse, headers: CorsHeaders | undefined): void {
+  for (const name in headers) response.setHeader(name, headers[name] ?? '')
+}
+
+function headerText({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
 function notReady(response: ServerResponse, hint: string): undefined {
   response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
   return refuse(response, 503, 'not_ready', hint)
@@ -277,7 +298,7 @@ function refuse(response: ServerResponse, status: number, error: string, hint: s
 }
 
 function end(response: ServerResponse, status: number): undefined {
-  response.writeHead(status, { 'Content-Length': 0 })
+  response.writeHead(status, status === 204 ? {} : { 'Content-Length': 0 })
   response.end()
   return undefined
 }
