@@ -310,6 +310,7 @@ const READ_ROUTES = [
   'POST /v1/query/text-search',
   'POST /v1/query/text-search/expand',
   'GET /v1/memory/candidates',
+  'POST /v1/memory/extract',
   'GET /v1/sessions/active',
   'GET /v1/sessions/{sessionId}/plan',
   'GET /v1/activity',

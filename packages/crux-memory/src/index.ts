@@ -5,6 +5,11 @@ export {
   candidateRecord,
 } from './candidates/candidate.js'
 export type { CandidateFacts, Promoter, Proposal } from './candidates/candidate-facts.js'
+export {
+  type Extraction,
+  extractStatements,
+  type Statement,
+} from './candidates/extract-statements.js'
 export type { NearDuplicate, NearDuplicates } from './candidates/near-duplicates.js'
 export type { ConsolidationRefusal } from './consolidation/consolidate-facts.js'
 export type {

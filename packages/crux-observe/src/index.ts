@@ -24,6 +24,14 @@ export {
 export type { BootstrapEntry } from './bootstrap/entry.js'
 export { bootstrapGroups, type SeedReport, seedBootstrap } from './bootstrap/seed.js'
 export type { DescribedTool } from './bootstrap/tool-outputs.js'
+export {
+  CAPTURED_KINDS,
+  type Capture,
+  captureFromSession,
+  captureFromText,
+  MAX_CAPTURE_TEXT_BYTES,
+  MAX_CAPTURED,
+} from './capture/capture-statements.js'
 export type { ObserveErrorCode } from './errors.js'
 export { isControl } from './holdout/assign-arm.js'
 export { type HoldoutSnapshot, OutputHoldout } from './holdout/output-holdout.js'

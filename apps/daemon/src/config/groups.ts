@@ -108,6 +108,7 @@ export const GROUPS: readonly {
       'memorySalience',
       'semanticDedup',
       'semanticDedupThreshold',
+      'autoCapture',
       'ephemeralGc',
       'consolidationScheduler',
       'consolidationSchedulerIntervalSecs',

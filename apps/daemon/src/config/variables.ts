@@ -588,6 +588,13 @@ export const VARIABLES = {
     meaning:
       'Flag stored facts that say nearly what another one says, for review under /v1/memory/candidates; needs an embedder in this process, merges nothing.',
   }),
+  autoCapture: flag({
+    name: 'CORECRUXD_AUTO_CAPTURE',
+    yaml: 'facts.auto_capture',
+    fallback: false,
+    meaning:
+      'Serve POST /v1/memory/extract, which proposes as facts what people stated in a session, for review under /v1/memory/candidates; by fixed rules, in English.',
+  }),
   semanticDedupThreshold: fraction({
     name: 'CORECRUXD_SEMANTIC_DEDUP_THRESHOLD',
     yaml: 'facts.semantic_dedup_threshold',

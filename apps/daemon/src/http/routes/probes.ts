@@ -124,6 +124,7 @@ export function probeRoutes(
           },
           capabilities: {
             local_ingest: { enabled: config.localIngest },
+            auto_capture: { enabled: config.autoCapture },
             activity_log: { enabled: config.featureActivityLog },
             memory_panel: { enabled: config.featureMemoryPanel },
           },
