@@ -24,28 +24,29 @@ export function compactJsonSteps(value: unknown): Steps<string> {
 }
 
 function* writeSteps(value: unknown, order: (names: string[]) => string[]): Steps<string> {
-  let text = ''
+  const done: string[] = []
+  let pieces: string[] = []
   let written = 0
   // What is still to be written, the next last; an object put together in order would not do, since it moves
   // whole numbers to the front.
   const open: (string | { readonly value: unknown })[] = [{ value }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string') {
-      text += next
+      pieces.push(next)
       continue
     }
     const given = next.value
     if (typeof given !== 'object' || given === null) {
-      text += JSON.stringify(given) ?? 'null'
+      pieces.push(JSON.stringify(given) ?? 'null')
     } else if (Array.isArray(given)) {
-      text += '['
+      pieces.push('[')
       open.push(']')
       for (let i = given.length - 1; i >= 0; i--) {
         open.push({ value: given[i] })
         if (i > 0) open.push(',')
       }
     } else {
-      text += '{'
+      pieces.push('{')
       open.push('}')
       const members = new Map(Object.entries(given).filter(([, member]) => member !== undefined))
       const names = order([...members.keys()])
@@ -54,9 +55,14 @@ function* writeSteps(value: unknown, order: (names: string[]) => string[]): Step
         open.push({ value: members.get(name) }, `${i > 0 ? ',' : ''}${JSON.stringify(name)}:`)
       }
     }
-    if (++written % VALUES_A_STEP === 0) yield
+    if (++written % VALUES_A_STEP !== 0) continue
+    // Put together here: a text that grew piece by piece is copied in one go when somebody looks at it.
+    done.push(pieces.join(''))
+    pieces = []
+    yield
   }
-  return text
+  done.push(pieces.join(''))
+  return done.join('')
 }
 
 /** The order of UTF-16 units is that of UTF-8 bytes, but for surrogates. */

@@ -58,7 +58,7 @@ export interface ObservationStore {
   /** Keep what the daemon itself says about calls of this caller, in the session `ledger::<passport>`. */
   recordCalls(caller: Caller, inputs: readonly ObservationInput[]): Promise<void>
   /**
-   * Records from the oldest on. At most 4 MiB of them, but one at least.
+   * Records from the oldest on. At most 1 MiB of them, but one at least.
    *
    * @throws {CruxError} `OBSERVATION_NOT_FOUND`, and those of session ids.
    */

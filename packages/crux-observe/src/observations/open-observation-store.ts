@@ -42,7 +42,7 @@ import { verifyRecord } from './verify-record.js'
 /** Largest payload when nobody says otherwise, in bytes of its compact JSON. */
 export const DEFAULT_PAYLOAD_BYTES = 1024 * 1024
 /** Most bytes of records in one answer. */
-const MAX_PAGE_BYTES = 4 * 1024 * 1024
+const MAX_PAGE_BYTES = 1024 * 1024
 /** What a search for texts looks through, and finds, at most. */
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024
 const MAX_FOUND = 100

@@ -107,7 +107,7 @@ export function observationRoutes({
     defineRoute({
       method: 'GET',
       path: '/v1/sessions/{sessionId}/observations',
-      summary: 'Records of a session, the oldest first; at most 4 MiB at a time.',
+      summary: 'Records of a session, the oldest first; at most 1 MiB at a time.',
       access: READERS,
       query: listQuery,
       replies: {
