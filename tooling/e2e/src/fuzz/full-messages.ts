@@ -299,7 +299,7 @@ function asRequest([{ method, params }, id, wantsProgress]: readonly [
   unknown,
   boolean,
 ]): object {
-  const meta = wantsProgress ? { _meta: { progressToken: String(id) } } : undefined
+  const meta = wantsProgress ? { _meta: { progressToken: JSON.stringify(id) } } : undefined
   return { jsonrpc: '2.0', id, method, params: { ...params, ...meta } }
 }
 

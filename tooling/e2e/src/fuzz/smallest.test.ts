@@ -22,7 +22,7 @@ describe('findSmallest', () => {
           expect(smallest.problem).toBe(`holds ${smallest.value}`)
         }
       }),
-      { numRuns: 30 },
+      { numRuns: Number(process.env.CRUX_PROPERTY_RUNS ?? 30) },
     )
     expect(found).toBeGreaterThan(0)
   })
