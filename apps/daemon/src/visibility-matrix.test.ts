@@ -315,6 +315,7 @@ const READ_ROUTES = [
   'GET /v1/sessions/{sessionId}/plan',
   'GET /v1/activity',
   'GET /v1/activity/turn/{turnId}',
+  'GET /v1/activity/turn/{turnId}/verify',
   'GET /v1/sessions/{sessionId}/observations',
   'GET /v1/observations/aggregate',
   'GET /v1/admin/backup',

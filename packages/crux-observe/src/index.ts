@@ -15,6 +15,7 @@ export {
   type ActivityTurn,
   MAX_ACTIVITY_ROWS,
 } from './activity/activity-log.js'
+export type { ActivityVerification } from './activity/activity-receipt.js'
 export { type ActivityRow, activityRowSchema } from './activity/activity-row.js'
 export {
   ACTIVITY_STREAM,

@@ -143,6 +143,10 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       onWarning,
     }),
   )
+  const seed = await loadPassportSeed(
+    config.passportKeyPath ?? join(config.dataDir, PASSPORT_KEY_FILE),
+  )
+  const signer = createRecordSigner(seed, hashes)
   let activity: ActivityLog | undefined
   if (config.featureActivityLog) {
     const dir = join(config.dataDir, ACTIVITY_FOLDER)
@@ -160,6 +164,7 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
         ),
         clock,
         ttlSeconds: config.featureActivityLogTtlSecs,
+        signing: { signer, isOn: config.featureActivitySign },
         onWarning,
       }),
     )
@@ -199,14 +204,11 @@ export async function openStores(options: StoreOptions): Promise<Stores> {
       onWarning,
     }),
   )
-  const seed = await loadPassportSeed(
-    config.passportKeyPath ?? join(config.dataDir, PASSPORT_KEY_FILE),
-  )
   const observations = keep(
     openObservationStore({
       dir: join(config.dataDir, OBSERVATIONS_FOLDER),
       clock,
-      signer: createRecordSigner(seed, hashes),
+      signer,
       hashes,
       maxPayloadBytes: config.maxObservationPayloadBytes,
       onWarning,

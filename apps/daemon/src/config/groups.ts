@@ -149,6 +149,7 @@ export const GROUPS: readonly {
       'featureToolTracesTtlSecs',
       'featureActivityLog',
       'featureActivityLogTtlSecs',
+      'featureActivitySign',
       'sessionTokenBudget',
       'sessionTokenBudgetMode',
       'outputHoldout',

@@ -772,6 +772,14 @@ export const VARIABLES = {
     meaning:
       'Seconds for which an entry of the activity log is kept, the newest 5,000 of each session.',
   }),
+  featureActivitySign: flag({
+    name: 'CORECRUXD_FEATURE_ACTIVITY_SIGN',
+    yaml: 'observe.activity_sign',
+    fallback: false,
+    takesEmpty: true,
+    meaning:
+      'Sign each new entry of the activity log with the daemon’s key; `GET /v1/activity/turn/{turnId}/verify` checks them.',
+  }),
   outputHoldout: share({
     name: 'CRUX_OUTPUT_HOLDOUT',
     // A measurement, and not a way to run the daemon.

@@ -113,6 +113,28 @@ describe('POST /v1/activity', () => {
   })
 })
 
+describe('GET /v1/activity/turn/{turnId}/verify', () => {
+  it('says which entries are as they were signed', async () => {
+    const { daemon, dir, post } = await open(ON)
+    const plain = (await post(entry('unsigned', { turn_id: 't' }))).json
+    await daemon.stop()
+    const signing = await open({ ...ON, CORECRUXD_FEATURE_ACTIVITY_SIGN: '1' }, dir)
+    const signed = (await signing.post(entry('signed', { turn_id: 't' }))).json
+    expect(signed.receipt.alg).toBe('ed25519')
+    const { json } = await signing.get('/turn/t/verify')
+    expect(json).toMatchObject({
+      turn_id: 't',
+      session_id: 's',
+      ok: false,
+      entries: [
+        { entry_id: plain.entry_id, ok: false, id_match: true, reason: 'entry has no receipt' },
+        { entry_id: signed.entry_id, seq: 1, ok: true, signature_valid: true, reason: null },
+      ],
+    })
+    expect((await signing.get('/turn/u/verify')).status).toBe(404)
+  })
+})
+
 describe('GET /v1/activity', () => {
   it('gives rows newest first within a budget, and leads to the others', async () => {
     const { post, get } = await open(ON)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { receiptSchema } from '../observations/observation.js'
 import { parseMicroTime } from './micro-time.js'
 
 /** What an entry of the activity log can be about. */
@@ -99,6 +100,7 @@ export const activityEntrySchema = z.object({
     .string()
     .refine((text) => parseMicroTime(text) !== undefined, 'expected an RFC 3339 time')
     .describe('RFC 3339 in UTC, with microseconds.'),
+  receipt: receiptSchema.optional().describe('Over the bytes that the id is made of.'),
 })
 
 export type ActivityEntry = z.output<typeof activityEntrySchema>

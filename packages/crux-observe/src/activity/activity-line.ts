@@ -1,5 +1,6 @@
 import { blake3 } from '@noble/hashes/blake3.js'
 import { z } from 'zod'
+import { hexOf } from '../observations/sign-record.js'
 import { type ActivityEntry, activityEntrySchema } from './activity-entry.js'
 
 /** Names the form of a record that holds numbers. */
@@ -50,11 +51,16 @@ const ID_BYTES = 16
 /** Unit separator. */
 const SEPARATOR = '\u001f'
 
-/** The id of an entry: `act_` and half of the BLAKE3 of what it says, when and where. */
-export function activityEntryId(
+/** BLAKE3 of what an entry says, when and where: what its id is made of and its receipt signs. */
+export function activityDigest(
   entry: Pick<ActivityEntry, 'tenant_id' | 'session_id' | 'seq' | 'kind' | 'created_at' | 'text'>,
-): string {
+): Uint8Array {
   const { tenant_id, session_id, seq, kind, created_at, text } = entry
   const bytes = Buffer.from([tenant_id, session_id, seq, kind, created_at, text].join(SEPARATOR))
-  return `act_${Buffer.from(blake3(bytes)).toString('hex', 0, ID_BYTES)}`
+  return blake3(bytes)
+}
+
+/** The id of an entry: `act_` and the first half of its digest. */
+export function activityEntryId(digest: Uint8Array): string {
+  return `act_${hexOf(digest.subarray(0, ID_BYTES))}`
 }

@@ -1,5 +1,6 @@
 import type { Caller } from 'crux-types'
 import type { ActivityEntry, ActivityInput, ActivityKind } from './activity-entry.js'
+import type { ActivityVerification } from './activity-receipt.js'
 import type { ActivityRow } from './activity-row.js'
 
 /** Most rows of one answer. */
@@ -60,6 +61,8 @@ export interface ActivityLog {
     caller: Caller,
     query: Pick<ActivityQuery, 'tenantId' | 'sessionId'> & { readonly turnId: string },
   ): Promise<ActivityTurn | undefined>
+  /** Hold entries against their receipts, one finding for each. */
+  verify(entries: readonly ActivityEntry[]): Promise<readonly ActivityVerification[]>
   /**
    * Entries of the caller's home that it may read and whose text holds one of these values, in whatever
    * white space; at most {@link MAX_ACTIVITY_FOUND}.

@@ -1,9 +1,11 @@
+import { blake3 } from '@noble/hashes/blake3.js'
 import { createMemoryJournal, type Journal, openFileJournal } from 'crux-storage'
 import { createFaultyFs, type FaultyFs } from 'crux-storage/testing'
 import { ANONYMOUS, agentCaller, type Caller, ManualClock } from 'crux-types'
 import { describe, expect, it } from 'vitest'
+import { createRecordSigner } from '../observations/record-signer.js'
 import { type ActivityInput, activityInputSchema } from './activity-entry.js'
-import { activityEntryId } from './activity-line.js'
+import { activityDigest, activityEntryId } from './activity-line.js'
 import type { ActivityLog } from './activity-log.js'
 import { ACTIVITY_STREAM, type ActivityLogOptions, openActivityLog } from './open-activity-log.js'
 
@@ -70,7 +72,7 @@ describe('an entry of the activity log', () => {
       created_at: '2026-03-01T12:00:00.000000Z',
     })
     // BLAKE3 of default, s, 0, command, the time and the text, with U+001F between.
-    expect(entry.entry_id).toBe(activityEntryId(entry))
+    expect(entry.entry_id).toBe(activityEntryId(activityDigest(entry)))
     expect(entry.entry_id).toBe('act_efa0e72915acf743d401bf2a7820034e')
     expect(await linesOf(journal)).toEqual([JSON.stringify(entry)])
     expect((await log.record(ANONYMOUS, undefined, said('b'))).actor_passport).toBe('__anon__')
@@ -123,6 +125,62 @@ describe('an entry of the activity log', () => {
     ])
     expect(kept.map(({ seq }) => seq).sort()).toEqual([0, 1])
     expect((await texts(log)).sort()).toEqual(['a', 'b'])
+  })
+})
+
+describe('the receipt of an entry', () => {
+  const signer = (byte: number) => createRecordSigner(new Uint8Array(32).fill(byte), { blake3 })
+
+  it('proves what was said, when and where, and survives a restart', async () => {
+    const signing = { signer: signer(1), isOn: true }
+    const { log, journal } = await open({ signing })
+    const entry = await log.record(anna, undefined, said('signed', { turn_id: 't' }))
+    const digest = activityDigest(entry)
+    expect(entry.receipt).toEqual({
+      alg: 'ed25519',
+      signed_by: signing.signer.fingerprint,
+      body_hash: `blake3:${Buffer.from(digest).toString('hex')}`,
+      signature: expect.stringMatching(/^[0-9a-f]{128}$/),
+    })
+    const { log: again } = await open({ journal, signing: { ...signing, isOn: false } })
+    const kept = (await again.turn(anna, { turnId: 't' }))?.entries ?? []
+    expect(kept).toEqual([entry])
+    expect(await again.verify(kept)).toEqual([
+      {
+        entry_id: entry.entry_id,
+        seq: 0,
+        ok: true,
+        id_match: true,
+        hash_match: true,
+        signature_valid: true,
+        reason: null,
+      },
+    ])
+  })
+
+  it('is missed, and tells of any change and of another key', async () => {
+    const { log } = await open({ signing: { signer: signer(1), isOn: true } })
+    const { log: other } = await open({ signing: { signer: signer(2), isOn: false } })
+    const entry = await log.record(anna, undefined, said('signed'))
+    const { receipt, ...bare } = entry
+    if (receipt === undefined) throw new Error('there is no receipt')
+    const reasonOf = async (changed: typeof entry, by = log) =>
+      (await by.verify([changed]))[0]?.reason
+    expect(await reasonOf(bare)).toBe('entry has no receipt')
+    expect(await reasonOf({ ...entry, text: 'forged' })).toBe('entry_id mismatch')
+    expect(await reasonOf({ ...entry, seq: 1 })).toBe('entry_id mismatch')
+    const hash = { ...receipt, body_hash: `blake3:${'0'.repeat(64)}` }
+    expect(await reasonOf({ ...entry, receipt: hash })).toBe('body_hash mismatch')
+    const unsigned = 'signature did not verify against daemon public key'
+    for (const signature of ['', 'zz', '0'.repeat(128)]) {
+      expect(await reasonOf({ ...entry, receipt: { ...receipt, signature } })).toBe(unsigned)
+    }
+    expect(await reasonOf(entry, other)).toBe(unsigned)
+  })
+
+  it('is not there unless asked for', async () => {
+    const { log } = await open({ signing: { signer: signer(1), isOn: false } })
+    expect(await log.record(anna, undefined, said('x'))).not.toHaveProperty('receipt')
   })
 })
 

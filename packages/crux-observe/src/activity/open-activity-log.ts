@@ -10,6 +10,7 @@ import {
   requireWriter,
 } from 'crux-types'
 import type { ObserveErrorCode } from '../errors.js'
+import type { RecordSigner } from '../observations/sign-record.js'
 import {
   ACTIVITY_SCHEMA,
   type ActivityEntry,
@@ -17,6 +18,7 @@ import {
   ANONYMOUS_ACTOR,
 } from './activity-entry.js'
 import {
+  activityDigest,
   activityEntryId,
   decodeActivityLine,
   encodeActivityLine,
@@ -25,6 +27,7 @@ import {
 } from './activity-line.js'
 import type { ActivityLog } from './activity-log.js'
 import { findHolding, findRecent, findTurn } from './activity-reads.js'
+import { type ActivityVerification, signActivity, verifyActivity } from './activity-receipt.js'
 import {
   type ActivityBounds,
   ActivitySessions,
@@ -41,6 +44,8 @@ export interface ActivityLogOptions {
   readonly clock: Clock
   /** How long an entry is kept, in seconds. */
   readonly ttlSeconds: number
+  /** The daemon's key, by which receipts are checked; with `isOn` each new entry gets one. */
+  readonly signing?: { readonly signer: RecordSigner; readonly isOn: boolean }
   /** Told of journal lines that were skipped; without stored text. */
   readonly onWarning?: (message: string) => void
   /** In place of the bounds that the README states, for tests. */
@@ -64,7 +69,7 @@ const MAX_ATTEMPTS = 8
  * @throws {CruxError} The journal's codes.
  */
 export async function openActivityLog(options: ActivityLogOptions): Promise<ActivityLog> {
-  const { journal, clock, ttlSeconds } = options
+  const { journal, clock, ttlSeconds, signing } = options
   const onWarning = options.onWarning ?? (() => {})
   const sessions = new ActivitySessions({
     ttlMs: ttlSeconds * 1000,
@@ -106,6 +111,7 @@ export async function openActivityLog(options: ActivityLogOptions): Promise<Acti
     const entry = entryOf(caller, tenant, input, {
       seq: sessions.takeSeq(tenant, input.session_id),
       micros: sessions.takeMicros(clock.now()),
+      signer: signing?.isOn === true ? signing.signer : undefined,
     })
     const key = entryKey(entry)
     // Another writer may have taken the number: then there is a record under this key.
@@ -187,6 +193,15 @@ export async function openActivityLog(options: ActivityLogOptions): Promise<Acti
         tenant: requireReadableTenant(caller, tenantId ?? caller.tenant),
         now: clock.now(),
       }),
+    async verify(entries) {
+      const pause = createPauser()
+      const verified: ActivityVerification[] = []
+      for (const entry of entries) {
+        verified.push(verifyActivity(entry, signing?.signer))
+        await pause()
+      }
+      return verified
+    },
     find: async (caller, values, signal) =>
       findHolding(sessions, caller, { values, signal, tenant: caller.tenant, now: clock.now() }),
     compact(isForced = false) {
@@ -215,7 +230,11 @@ function entryOf(
   caller: Caller,
   tenant: string,
   input: ActivityInput,
-  { seq, micros }: { readonly seq: number; readonly micros: number },
+  {
+    seq,
+    micros,
+    signer,
+  }: { readonly seq: number; readonly micros: number; readonly signer: RecordSigner | undefined },
 ): ActivityEntry {
   const { turn_id, refs, meta } = input
   const facts = {
@@ -226,7 +245,8 @@ function entryOf(
     text: scrubReserved(input.text),
     created_at: toMicroTime(micros),
   }
-  const entry_id = activityEntryId(facts)
+  const digest = activityDigest(facts)
+  const entry_id = activityEntryId(digest)
   return {
     schema: ACTIVITY_SCHEMA,
     entry_id,
@@ -236,6 +256,7 @@ function entryOf(
     refs: { ...refs, receipt_ids: [...(refs.receipt_ids ?? []), entry_id] },
     meta: meta.intent === undefined ? meta : { ...meta, intent: scrubReserved(meta.intent) },
     private: input.private,
+    ...(signer === undefined ? {} : { receipt: signActivity(digest, signer) }),
   }
 }
 

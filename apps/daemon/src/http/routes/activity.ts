@@ -1,6 +1,7 @@
 import { rowsWithinBudget } from 'crux-mcp'
 import {
   type ActivityLog,
+  type ActivityTurn,
   activityEntrySchema,
   activityInputSchema,
   activityKinds,
@@ -10,7 +11,7 @@ import { CHARS4 } from 'crux-types'
 import { z } from 'zod'
 import type { HttpDependencies } from '../dependencies.js'
 import { ProblemError } from '../problem.js'
-import { defineRoute, type Route } from '../route.js'
+import { defineRoute, type RequestContext, type Route } from '../route.js'
 
 const READ = ['facts:read', 'admin:read']
 const WRITE = ['facts:write', 'admin:write']
@@ -39,6 +40,16 @@ const turnQuery = z.object({
     .describe('Session of the turn; the one that used it last when absent.'),
 })
 
+const verificationSchema = z.object({
+  entry_id: z.string(),
+  seq: z.int(),
+  ok: z.boolean(),
+  id_match: z.boolean().describe('The id is that of what the entry says.'),
+  hash_match: z.boolean().describe('So is the hash in its receipt.'),
+  signature_valid: z.boolean(),
+  reason: z.string().nullable().describe('The first thing that is wrong.'),
+})
+
 const POSITIVE = /^0*[1-9]\d{0,14}$/
 
 /** What agents and their hosts tell of their activity. */
@@ -49,6 +60,16 @@ export function activityRoutes({ services }: Pick<HttpDependencies, 'services'>)
       'not-found',
       'activity log disabled (set CORECRUXD_FEATURE_ACTIVITY_LOG=1)',
     )
+  }
+  const findTurn = async (
+    { turnId = '' }: Readonly<Record<string, string>>,
+    { tenant_id: tenantId, session: sessionId }: z.output<typeof turnQuery>,
+    { reader, anyTenant }: Pick<RequestContext, 'reader' | 'anyTenant'>,
+  ): Promise<{ turnId: string; turn: ActivityTurn }> => {
+    const caller = tenantId === undefined ? reader() : anyTenant()
+    const turn = await activity().turn(caller, { tenantId, sessionId, turnId })
+    if (turn !== undefined) return { turnId, turn }
+    throw new ProblemError('not-found', `no entry of turn '${turnId}' is within reach`)
   }
   return [
     defineRoute({
@@ -135,20 +156,47 @@ export function activityRoutes({ services }: Pick<HttpDependencies, 'services'>)
           }),
         },
       },
-      async run({ params, query }, { reader, anyTenant }) {
-        const turnId = params.turnId ?? ''
-        const { tenant_id: tenantId, session: sessionId } = query
-        const caller = tenantId === undefined ? reader() : anyTenant()
-        const turn = await activity().turn(caller, { tenantId, sessionId, turnId })
-        if (turn === undefined) {
-          throw new ProblemError('not-found', `no entry of turn '${turnId}' is within reach`)
-        }
+      async run({ params, query }, context) {
+        const { turnId, turn } = await findTurn(params, query, context)
         return {
           status: 200,
           json: {
             turn_id: turnId,
             session_id: turn.sessionId,
             entries: turn.entries,
+            truncated: turn.isTruncated,
+          },
+        }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/activity/turn/{turnId}/verify',
+      summary: 'Whether the entries of a turn are as the daemon signed them.',
+      access: READ,
+      query: turnQuery,
+      replies: {
+        200: {
+          description: 'A finding for each entry.',
+          schema: z.object({
+            turn_id: z.string(),
+            session_id: z.string(),
+            ok: z.boolean().describe('All are signed, and none was changed.'),
+            entries: z.array(verificationSchema),
+            truncated: z.boolean(),
+          }),
+        },
+      },
+      async run({ params, query }, context) {
+        const { turnId, turn } = await findTurn(params, query, context)
+        const entries = await activity().verify(turn.entries)
+        return {
+          status: 200,
+          json: {
+            turn_id: turnId,
+            session_id: turn.sessionId,
+            ok: entries.every(({ ok }) => ok),
+            entries,
             truncated: turn.isTruncated,
           },
         }
