@@ -30,6 +30,27 @@ describe('gates', () => {
     expect(wrong.status).toBe(200)
   })
 
+  it('answers 500 when a gate throws, and goes on', async () => {
+    let isBroken = false
+    const server = await startTestServer({
+      agents: () => {
+        if (isBroken) throw new Error('the list of agents cannot be read')
+        return agents
+      },
+    })
+    onTestFinished(() => server.close())
+    const ask = () => server.send({ body: body('tools/list'), headers: bearer(ONE) })
+    isBroken = true
+    const reply = await ask()
+    expect([reply.status, reply.json]).toEqual([
+      500,
+      { error: 'internal', hint: 'the log says why' },
+    ])
+    expect(server.logged).toMatchObject([{ level: 'warn', message: 'an MCP request failed' }])
+    isBroken = false
+    expect((await ask()).status).toBe(200)
+  })
+
   it('answers 401 without a registered token (MCP-11.5-gate-auth, MCP-11.8-auth-401)', async () => {
     for (const headers of [{}, bearer('wrong'), { Authorization: ONE }, bearer(`${ONE}x`)]) {
       for (const method of ['POST', 'GET']) {

@@ -24,19 +24,14 @@ import type { McpServerOptions } from '../server-options.js'
 import { IDENTITY_FIX } from '../tools/refusals.js'
 import { tools } from '../tools/registry.js'
 import { AnswerBatch, sendJson } from './answer-batch.js'
-import {
-  DEFAULT_STREAM_LIMITS,
-  EventStreams,
-  ownerKey,
-  type StreamRefusal,
-} from './event-streams.js'
+import { DEFAULT_STREAM_LIMITS, EventStreams, ownerKey } from './event-streams.js'
+import { end, notReady, publish, refuse, refuseStream, wrongMethod } from './gate-answers.js'
 import { readBody } from './read-body.js'
 import { RequestBatch } from './request-batch.js'
 import { createWellKnown } from './well-known.js'
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000
 const SESSION_HEADER = 'Mcp-Session-Id'
-const RETRY_AFTER_SECONDS = '1'
 
 /** What serves requests, apart from the socket. */
 export interface RequestHandler {
@@ -215,7 +210,9 @@ export function createRequestHandler(
     handle: (request, response) => {
       // A client that goes away while it is answered is no fault.
       response.on('error', () => undefined)
-      Promise.resolve(serve(request, response)).catch((error: unknown) => {
+      // An async function, so that what a gate throws at once is caught as well.
+      const serving = async (): Promise<void> => serve(request, response)
+      serving().catch((error: unknown) => {
         options.log.warn({ err: error }, 'an MCP request failed')
         if (!response.headersSent) refuse(response, 500, 'internal', 'the log says why')
         else response.destroy()
@@ -261,44 +258,4 @@ function setHeaders(response: ServerResponse, headers: CorsHeaders | undefined):
 function headerText({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' ? value : undefined
-}
-
-function notReady(response: ServerResponse, hint: string): undefined {
-  response.setHeader('Retry-After', RETRY_AFTER_SECONDS)
-  return refuse(response, 503, 'not_ready', hint)
-}
-
-/** Answer with a document that anybody may read; 404 where there is none. */
-function publish(
-  { method }: IncomingMessage,
-  response: ServerResponse,
-  document: string | undefined,
-): undefined {
-  if (document === undefined) return end(response, 404)
-  return method === 'GET' ? sendJson(response, 200, document) : wrongMethod(response, 'GET')
-}
-
-function wrongMethod(response: ServerResponse, allowed: string): undefined {
-  response.setHeader('Allow', allowed)
-  return end(response, 405)
-}
-
-function refuseStream(response: ServerResponse, refusal: StreamRefusal): undefined {
-  if (refusal.kind === 'limit') {
-    const { scope, limit } = refusal
-    return sendJson(response, 429, JSON.stringify({ error: 'sse_session_limit', scope, limit }))
-  }
-  const error = 'sse_session_owner_mismatch'
-  const detail = 'another caller has a stream open under this session id; choose another id'
-  return sendJson(response, 403, JSON.stringify({ error, detail }))
-}
-
-function refuse(response: ServerResponse, status: number, error: string, hint: string): undefined {
-  return sendJson(response, status, JSON.stringify({ error, hint }))
-}
-
-function end(response: ServerResponse, status: number): undefined {
-  response.writeHead(status, status === 204 ? {} : { 'Content-Length': 0 })
-  response.end()
-  return undefined
 }
