@@ -1,6 +1,9 @@
 /** Awaited between pieces of long work; gives a promise only when it is time to let others run. */
 export type Pause = () => Promise<void> | undefined
 
+// With a collection of garbage on top, which takes up to 7 ms with a million facts, it still is under 10 ms.
+const DEFAULT_SLICE_MS = 2
+
 // Work that waits for its next slice, in the order in which it began to wait.
 const waiting: (() => void)[] = []
 
@@ -27,7 +30,7 @@ function runNextSlice(): void {
 export function createPauser(
   options: { sliceMs?: number; signal?: AbortSignal | undefined } = {},
 ): Pause {
-  const sliceMs = options.sliceMs ?? 4
+  const sliceMs = options.sliceMs ?? DEFAULT_SLICE_MS
   let started = performance.now()
   return () => {
     options.signal?.throwIfAborted()

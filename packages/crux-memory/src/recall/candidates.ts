@@ -8,8 +8,8 @@ import type { Sight } from './sight.js'
 
 /** Rows up to which looking at the text of each is cheaper than asking the index. */
 const FEW_ROWS = 64
-/** Rows between two looks at the clock. */
-const ROWS_PER_PAUSE = 256
+/** Rows between two looks at the clock; not more, as all is slow until the engine compiled it. */
+const ROWS_PER_PAUSE = 64
 
 export interface CandidateFilter {
   /** Absent: all; without any term: none. */
@@ -161,7 +161,8 @@ export async function visitSet(
     }
     visit(row)
     row = set.previous(row)
-    if ((++visited & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+    const waiting = (++visited & (ROWS_PER_PAUSE - 1)) === 0 ? pause() : undefined
+    if (waiting !== undefined) await waiting
   }
 }
 
@@ -173,6 +174,7 @@ async function visitList(
   let visited = 0
   for (const row of rows) {
     visit(row)
-    if ((++visited & (ROWS_PER_PAUSE - 1)) === 0) await pause()
+    const waiting = (++visited & (ROWS_PER_PAUSE - 1)) === 0 ? pause() : undefined
+    if (waiting !== undefined) await waiting
   }
 }
