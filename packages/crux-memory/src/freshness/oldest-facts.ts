@@ -62,7 +62,7 @@ async function scanOldest(
   const sight = new Sight(caller, table)
   const isReserved = auditReservedRows(table)
   const key = filter.key === undefined ? undefined : table.keys.findText(filter.key)
-  const visit = await findCandidates(
+  const { visit } = await findCandidates(
     table,
     context.indexOf(table),
     sight,

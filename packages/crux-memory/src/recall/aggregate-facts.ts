@@ -67,7 +67,14 @@ async function candidatesOf(
   const sight = new Sight(caller, table)
   const wanted = query?.toLowerCase()
   const keyEntry = key === undefined ? undefined : table.keys.findText(key)
-  const visit = await findCandidates(table, context.indexOf(table), sight, { entity }, limit, pause)
+  const { visit } = await findCandidates(
+    table,
+    context.indexOf(table),
+    sight,
+    { entity },
+    limit,
+    pause,
+  )
   const found: number[] = []
   await visit((row) => {
     if (!isPublic(table, sight, row) || table.isSuperseded(row, limit)) return

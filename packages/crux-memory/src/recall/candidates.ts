@@ -30,6 +30,13 @@ export type VisitRows = (
   isHopeless?: (block: number) => boolean,
 ) => Promise<void>
 
+/** Candidates, visited as often as one likes until they are `done` with. */
+export interface Candidates {
+  readonly visit: VisitRows
+  /** Gives memory back, where others can use it; nothing may be visited afterwards. */
+  readonly done?: () => void
+}
+
 /**
  * Rows below `limit` that match a filter, whether or not the caller may see them.
  *
@@ -42,32 +49,34 @@ export async function findCandidates(
   filter: CandidateFilter,
   limit: number,
   pause: Pause,
-): Promise<VisitRows> {
+): Promise<Candidates> {
   const terms = filter.query === undefined ? undefined : termsOf(filter.query)
-  if (terms?.length === 0) return async () => {}
+  if (terms?.length === 0) return { visit: async () => {} }
   const entities = await entitiesOf(table, index, sight, filter, pause)
   const rows = entities && (await rowsOfEntities(table, entities, limit, pause))
   if (rows === undefined) {
     if (terms === undefined) {
-      return (visit, isHopeless) => visitAll(limit, visit, pause, isHopeless)
+      return { visit: (visit, isHopeless) => visitAll(limit, visit, pause, isHopeless) }
     }
     const set = await index.match(terms, limit, pause)
-    return (visit, isHopeless) => visitSet(set, visit, pause, isHopeless)
+    return {
+      visit: (visit, isHopeless) => visitSet(set, visit, pause, isHopeless),
+      done: () => index.rowSets.giveBack(set),
+    }
   }
-  if (terms === undefined) return (visit) => visitList(rows, visit, pause)
+  if (terms === undefined) return { visit: (visit) => visitList(rows, visit, pause) }
   if (rows.length <= FEW_ROWS) {
     const matching = rows.filter((row) => index.holds(row, terms))
-    return (visit) => visitList(matching, visit, pause)
+    return { visit: (visit) => visitList(matching, visit, pause) }
   }
   const set = await index.match(terms, limit, pause)
-  return (visit) =>
-    visitList(
-      rows,
-      (row) => {
-        if (set.has(row)) visit(row)
-      },
-      pause,
-    )
+  const inSet = (visit: (row: number) => void) => (row: number) => {
+    if (set.has(row)) visit(row)
+  }
+  return {
+    visit: (visit) => visitList(rows, inSet(visit), pause),
+    done: () => index.rowSets.giveBack(set),
+  }
 }
 
 /** Rows of entities below `limit`, in no particular order. */

@@ -71,7 +71,7 @@ export async function queryFacts(
   const match = query.query === undefined ? 'substring' : (query.match ?? 'substring')
   // Scores of words depend on all facts that count, places in a fused ranking on those above.
   const changes = table.renewals + (match === 'substring' ? 0 : table.removals)
-  const { scan, belowFloor } = await LANES[match](asked, floor)
+  const { scan, belowFloor, done } = await LANES[match](asked, floor)
   const taken = await takeRanked(
     scan,
     {
@@ -83,6 +83,7 @@ export async function queryFacts(
     },
     (row) => context.cost(table, row, pause),
   )
+  done?.()
 
   const rows: RankedFact[] = []
   for (const { row, first } of taken.ranks) {
@@ -113,11 +114,14 @@ interface Lane {
   readonly scan: Scan
   /** Rows that only the floor kept out; known once `scan` ran. */
   belowFloor(): number
+  /** Called when nothing is scanned any more. */
+  readonly done?: (() => void) | undefined
 }
 
 async function substringLane(asked: Asked, floor: number): Promise<Lane> {
   const { context, table, sight, query, limit, pause } = asked
-  const visit = await findCandidates(table, context.indexOf(table), sight, query, limit, pause)
+  const index = context.indexOf(table)
+  const { visit, done } = await findCandidates(table, index, sight, query, limit, pause)
   let below = 0
   let isCounting = true
   return {
@@ -146,6 +150,7 @@ async function substringLane(asked: Asked, floor: number): Promise<Lane> {
       isCounting = false
     },
     belowFloor: () => below,
+    done,
   }
 }
 
@@ -167,7 +172,8 @@ async function rankedLane(asked: Asked, floor: number): Promise<Lane> {
   if (entity === undefined && entityPrefix === undefined) {
     await visitSet(ranking.rows, take, pause)
   } else {
-    const visit = await findCandidates(table, index, sight, { entity, entityPrefix }, limit, pause)
+    const filter = { entity, entityPrefix }
+    const { visit } = await findCandidates(table, index, sight, filter, limit, pause)
     await visit(take)
   }
   const scores = new Float64Array(candidates.length)
@@ -192,6 +198,7 @@ async function hybridLane(asked: Asked, floor: number): Promise<Lane> {
       fused.set(row, (fused.get(row) ?? 0) + 1 / (RRF_K + place + 1))
     }
     below = Math.max(below, lane.belowFloor())
+    lane.done?.()
   }
   const scan = listScan([...fused.keys()], Float64Array.from(fused.values()), asked)
   return { scan, belowFloor: () => below }

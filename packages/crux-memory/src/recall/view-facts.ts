@@ -28,7 +28,7 @@ export async function viewFacts(
   const limit = Math.min(after?.limit ?? table.size, table.size)
   const sight = new Sight(caller, table)
   const key = filter.key === undefined ? undefined : table.keys.findText(filter.key)
-  const visit = await findCandidates(
+  const { visit } = await findCandidates(
     table,
     context.indexOf(table),
     sight,

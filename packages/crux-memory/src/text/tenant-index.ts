@@ -2,7 +2,7 @@ import type { Pause } from 'crux-types'
 import { type Part, partOf } from '../columns/parts.js'
 import { type FactTable, NONE } from '../facts/fact-table.js'
 import { splitPrivateEntity } from '../privacy.js'
-import { RowSet } from './row-set.js'
+import { RowSet, RowSets } from './row-set.js'
 import { SortedNames } from './sorted-names.js'
 import { TermIndex } from './term-index.js'
 import { TokenIndex } from './token-index.js'
@@ -24,6 +24,8 @@ const NAMES_WEIGHT = 64
  */
 export class TenantIndex {
   private readonly tokens = new TokenIndex()
+  /** For the sets that {@link match} gives. */
+  readonly rowSets = new RowSets()
   private readonly names: SortedNames
   private terms: TermIndex | undefined
   private indexedRows = 0
@@ -69,13 +71,13 @@ export class TenantIndex {
 
   /**
    * Rows below `limit` whose value, key or entity holds any of the terms. Of an agent's private
-   * entity only the agent's own name for it counts.
+   * entity only the agent's own name for it counts. The set may be given back to {@link rowSets}.
    */
   async match(terms: readonly string[], limit: number, pause: Pause): Promise<RowSet> {
     const isNear = limit - this.indexedRows <= MAX_ROWS_TO_WAIT_FOR
     if (isNear && this.held === undefined) await this.catchUp(limit, pause)
     const indexed = this.indexedRows
-    const rows = new RowSet(limit)
+    const rows = this.rowSets.take(limit)
     const mark = (row: number): void => rows.add(row)
     for (const term of terms) await this.tokens.match(term, mark, pause)
     // Soon after a start the index is far behind; looking at the text takes a tenth of indexing it.
