@@ -69,7 +69,8 @@ async function run(proc: ProcessLike, signal: AbortSignal): Promise<number> {
     .option('url', {
       type: 'string',
       default: settings.httpUrl,
-      defaultDescription: 'CORECRUXD_HTTP_URL, else http://127.0.0.1:14800',
+      defaultDescription:
+        'CORECRUXD_HTTP_URL, else loopback with CORECRUXD_HTTP_PORT, else port 14800',
       describe: 'Where the daemon answers',
     })
     .option('token', {

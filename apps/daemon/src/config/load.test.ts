@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configurationPage, exampleEnv, exampleYaml } from './generate.js'
 import { GROUPS } from './groups.js'
-import { type ConfigSources, type LoadedConfig, loadConfig } from './load.js'
+import { type ConfigSources, type LoadedConfig, loadClientSettings, loadConfig } from './load.js'
 import { nearestName } from './nearest-name.js'
 import { VARIABLES } from './variables.js'
 
@@ -316,6 +316,19 @@ describe('loadConfig', () => {
     await expect(load({}, 'limits:\n  trusted_proxy_cidrs: [ten]\n')).rejects.toThrow(
       'limits.trusted_proxy_cidrs: "ten" is not address ranges',
     )
+  })
+})
+
+describe('loadClientSettings', () => {
+  it.each([
+    [{}, 'http://127.0.0.1:14800'],
+    [{ CORECRUXD_HTTP_PORT: '24800' }, 'http://127.0.0.1:24800'],
+    [{ CORECRUXD_HTTP_HOST: '0.0.0.0', CORECRUXD_HTTP_PORT: '1' }, 'http://127.0.0.1:1'],
+    [{ CORECRUXD_HTTP_HOST: '::1' }, 'http://[::1]:14800'],
+    [{ CORECRUXD_HTTP_PORT: '0' }, 'http://127.0.0.1:14800'],
+    [{ CORECRUXD_HTTP_PORT: '24800', CORECRUXD_HTTP_URL: 'http://far:1' }, 'http://far:1'],
+  ])('finds the daemon that %j makes listen', (env, url) => {
+    expect(loadClientSettings(env).httpUrl).toBe(url)
   })
 })
 

@@ -3,6 +3,7 @@ import { isLoopbackHost } from 'crux-mcp/protocol'
 import { CruxError, messageOf } from 'crux-types'
 import type { z } from 'zod'
 import type { DaemonErrorCode } from '../errors.js'
+import { originOf } from './addresses.js'
 import { nearestName } from './nearest-name.js'
 import { logLevelFromRustLog } from './rust-log.js'
 import type { Variable } from './variable.js'
@@ -62,12 +63,17 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
 /**
  * Read only the settings that programs talking to a daemon need, from the environment.
  *
+ * Where no address is set, the daemon is looked for where the same environment makes it listen.
+ *
  * @throws {CruxError} `CONFIG_INVALID`, naming every value that cannot be used.
  */
 export function loadClientSettings(
   env: ConfigSources['env'],
 ): Pick<Settings, 'httpUrl' | 'httpToken'> {
-  return parseSettings(['httpUrl', 'httpToken'], env, new Map(), [])
+  const names = ['httpUrl', 'httpToken', 'httpHost', 'httpPort'] as const
+  const { httpUrl, httpToken, httpHost, httpPort } = parseSettings(names, env, new Map(), [])
+  const isKnown = findText(VARIABLES.httpUrl, env, new Map()) !== undefined || httpPort === 0
+  return { httpUrl: isKnown ? httpUrl : originOf(httpHost, httpPort), httpToken }
 }
 
 // The keys of the table are the names, by its own type.

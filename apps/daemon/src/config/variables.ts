@@ -857,7 +857,8 @@ export const VARIABLES = {
   httpUrl: text({
     name: 'CORECRUXD_HTTP_URL',
     fallback: 'http://127.0.0.1:14800',
-    meaning: 'Where corecruxctl finds the daemon.',
+    meaning:
+      'Where corecruxctl finds the daemon; unless set, where CORECRUXD_HTTP_HOST and CORECRUXD_HTTP_PORT make one listen.',
   }),
   httpToken: optionalText({
     name: 'CORECRUXD_TOKEN',
@@ -867,7 +868,8 @@ export const VARIABLES = {
   mcpUrl: text({
     name: 'CRUX_MCP_URL',
     fallback: 'http://127.0.0.1:14801/mcp',
-    meaning: 'Where `corecruxd mcp-stdio` finds the daemon.',
+    meaning:
+      'Where `corecruxd mcp-stdio` finds the daemon; unless set, where CORECRUXD_MCP_HOST and CORECRUXD_MCP_PORT make one listen.',
   }),
   relaySurface: optionalChoice({
     name: 'CRUX_TOOL_SURFACE',

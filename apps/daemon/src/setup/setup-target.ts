@@ -4,6 +4,7 @@ import { type AgentCredential, isLoopbackHost, parseAgentTokens } from 'crux-mcp
 import { CruxError } from 'crux-types'
 import type { Connection, Transport } from '../clients/connection.js'
 import { type Machine, machineOf } from '../clients/machine.js'
+import { originOf } from '../config/addresses.js'
 import { type Config, loadConfig } from '../config/load.js'
 import { VARIABLES } from '../config/variables.js'
 import { configSources, type ProcessLike } from '../corecruxd.js'
@@ -42,7 +43,7 @@ export async function findSetupTarget(proc: ProcessLike, url: string): Promise<S
       'CORECRUXD_MCP_PORT is 0, so that the port is another one at each start; set it to a fixed port, such as 14801',
     )
   }
-  const mcpUrl = isGiven ? config.mcpUrl : `${origin(config.mcpHost, config.mcpPort)}/mcp`
+  const mcpUrl = isGiven ? config.mcpUrl : `${originOf(config.mcpHost, config.mcpPort)}/mcp`
   if (!URL.canParse(mcpUrl)) {
     refuse(
       `CRUX_MCP_URL: ${JSON.stringify(mcpUrl)} is no address such as http://127.0.0.1:14801/mcp`,
@@ -52,7 +53,7 @@ export async function findSetupTarget(proc: ProcessLike, url: string): Promise<S
     machine: machineOf(proc),
     config,
     mcpUrl,
-    httpUrl: url === VARIABLES.httpUrl.fallback ? origin(config.httpHost, config.httpPort) : url,
+    httpUrl: url === VARIABLES.httpUrl.fallback ? originOf(config.httpHost, config.httpPort) : url,
     isLocal: isLoopbackHost(new URL(mcpUrl).hostname),
     node: proc.execPath,
     daemonScript: daemonScript(),
@@ -100,12 +101,6 @@ function carriedSettings({ machine, config, mcpUrl }: SetupTarget): Record<strin
   }
   if (isSet(env.CORECRUXD_HTTP_PORT)) carried.CORECRUXD_HTTP_PORT = env.CORECRUXD_HTTP_PORT
   return carried
-}
-
-function origin(host: string, port: number): string {
-  // Where every address is listened on, loopback is among them.
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
 function isSet(text: string | undefined): text is string {
