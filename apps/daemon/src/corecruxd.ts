@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { CruxError, systemClock } from 'crux-types'
 import { homeOf } from './clients/machine.js'
-import { originOf } from './config/addresses.js'
+import { mcpUrlOf } from './config/addresses.js'
 import { type ConfigSources, loadConfig } from './config/load.js'
 import { VARIABLES } from './config/variables.js'
 import { EXIT_REFUSED, EXIT_USAGE } from './errors.js'
@@ -126,11 +126,8 @@ async function runRelay(proc: ProcessLike, args: readonly string[]): Promise<num
   try {
     const { config } = await loadConfig(configSources(proc))
     const { runStdioRelay } = await import('./stdio/relay.js')
-    // Unless an address is named, the daemon is where the same settings make it listen.
-    const isNamed = (proc.env.CRUX_MCP_URL ?? '').trim() !== ''
-    const listened = originOf(config.mcpHost, config.mcpPort)
     return await runStdioRelay({
-      url: isNamed || config.mcpPort === 0 ? config.mcpUrl : `${listened}/mcp`,
+      url: mcpUrlOf(config, proc.env),
       token: config.agentToken,
       surface: config.relaySurface,
       input: proc.stdin,

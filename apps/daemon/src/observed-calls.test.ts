@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Daemon } from './daemon.js'
+import { askTool } from './testing/ask-daemon.js'
 import { startTestDaemon, temporaryFolder } from './testing/start-test-daemon.js'
 
 const answerSchema = z.object({
@@ -14,17 +15,7 @@ async function call(
   name: string,
   args: Record<string, unknown> = {},
 ): Promise<Record<string, unknown>> {
-  const response = await fetch(daemon.mcpUrl ?? '', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name, arguments: args },
-    }),
-  })
-  return answerSchema.parse(await response.json()).result?.structuredContent ?? {}
+  return answerSchema.parse(await askTool(daemon, name, args)).result?.structuredContent ?? {}
 }
 
 async function start(dataDir: string, env: Record<string, string> = {}): Promise<Daemon> {

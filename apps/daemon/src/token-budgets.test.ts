@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { askTool } from './testing/ask-daemon.js'
 import { startTestDaemon, temporaryFolder } from './testing/start-test-daemon.js'
 
 async function openDaemon(env: Record<string, string>) {
   const { daemon } = await startTestDaemon(await temporaryFolder(), env)
   const get = async (path: string) => (await fetch(`${daemon.httpUrl}${path}`)).text()
-  const call = async (name: string, args: object) => {
-    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
-    const response = await fetch(daemon.mcpUrl ?? '', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    const { result } = (await response.json()) as { result: { _meta?: { crux: unknown } } }
-    return result._meta?.crux
-  }
+  const call = async (name: string, args: object) =>
+    (await askTool(daemon, name, args)).result._meta?.crux
   return { get, call }
 }
 

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { askHttp } from '../testing/ask-daemon.js'
 import { startTestDaemon, temporaryFolder } from '../testing/start-test-daemon.js'
 
 const SECRET = 's'.repeat(32)
@@ -17,18 +18,11 @@ const tokenOf = (claims: Record<string, unknown>): Promise<string> =>
 async function open(env: Record<string, string>, folder?: string) {
   const dir = folder ?? (await temporaryFolder())
   const { daemon, log } = await startTestDaemon(dir, env)
-  const send = async (method: string, path: string, body?: unknown, token?: string) => {
-    const response = await fetch(`${daemon.httpUrl}${path}`, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  const send = (method: string, path: string, body?: unknown, token?: string) =>
+    askHttp(daemon, method, path, {
+      body,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     })
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-    return { status: response.status, json: (await response.json()) as any }
-  }
   return {
     daemon,
     dir,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { askHttp } from '../testing/ask-daemon.js'
 import { startTestDaemon, temporaryFolder } from '../testing/start-test-daemon.js'
 
 const ADMIN = 'admin:read,admin:write,facts:write,query:read'
@@ -9,18 +10,8 @@ async function open(env: Record<string, string>) {
     CORECRUXD_AUTH_MODE: 'dev_scopes',
     ...env,
   })
-  return async (method: string, path: string, body?: unknown, scopes = ADMIN) => {
-    const response = await fetch(`${daemon.httpUrl}${path}`, {
-      method,
-      headers: {
-        'x-corecrux-scopes': scopes,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-    return { status: response.status, json: (await response.json()) as any }
-  }
+  return (method: string, path: string, body?: unknown, scopes = ADMIN) =>
+    askHttp(daemon, method, path, { body, headers: { 'x-corecrux-scopes': scopes } })
 }
 
 it('a fact that is nearly the same as another comes up for review and is decided on', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { corecruxctl } from '../corecruxctl.js'
+import { askHttp, askTool } from '../testing/ask-daemon.js'
 import { runProgram } from '../testing/run-program.js'
 import { startTestDaemon, temporaryFolder } from '../testing/start-test-daemon.js'
 
@@ -7,26 +8,11 @@ const TOKEN = 'anna-'.padEnd(40, '0')
 
 async function open(folder: string) {
   const { daemon } = await startTestDaemon(folder, { CRUX_AGENT_TOKENS: `anna:${TOKEN}` })
-  const tool = async (name: string, args: object) => {
-    const response = await fetch(daemon.mcpUrl ?? '', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name, arguments: args },
-      }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-    return ((await response.json()) as any).result.structuredContent
-  }
-  const undo = async (factId: string) => {
-    const path = `/v1/memory/consolidations/${factId}/undo`
-    const response = await fetch(`${daemon.httpUrl}${path}`, { method: 'POST' })
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    return { status: response.status, json: (await response.json()) as any }
-  }
+  const tool = async (name: string, args: object) =>
+    (await askTool(daemon, name, args, { authorization: `Bearer ${TOKEN}` })).result
+      .structuredContent
+  const undo = (factId: string) =>
+    askHttp(daemon, 'POST', `/v1/memory/consolidations/${factId}/undo`)
   const values = async () => {
     const { rows } = await tool('query_facts', { entity: 'flag' })
     return rows.map((row: { value: string }) => row.value)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { corecruxctl } from '../corecruxctl.js'
+import { askHttp, askTool } from '../testing/ask-daemon.js'
 import { runProgram } from '../testing/run-program.js'
 import { startTestDaemon, temporaryFolder } from '../testing/start-test-daemon.js'
 
@@ -17,32 +18,10 @@ async function open(env: Readonly<Record<string, string>> = {}) {
     CRUX_AGENT_TOKENS: `anna:${TOKEN}`,
     ...env,
   })
-  const send = async (method: string, path: string, body?: unknown, scopes = ADMIN) => {
-    const response = await fetch(`${daemon.httpUrl}${path}`, {
-      method,
-      headers: {
-        'x-corecrux-scopes': scopes,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-    return { status: response.status, json: (await response.json()) as any }
-  }
-  const tool = async (name: string, args: object) => {
-    const response = await fetch(daemon.mcpUrl ?? '', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name, arguments: args },
-      }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    return (await response.json()) as any
-  }
+  const send = (method: string, path: string, body?: unknown, scopes = ADMIN) =>
+    askHttp(daemon, method, path, { body, headers: { 'x-corecrux-scopes': scopes } })
+  const tool = (name: string, args: object) =>
+    askTool(daemon, name, args, { authorization: `Bearer ${TOKEN}` })
   const put = (entity: string, value: string) => tool('store_fact', { entity, key: 'k', value })
   const forget = async (value: string): Promise<string> => {
     const scope = { type: 'entity_prefix', value }

@@ -1,6 +1,7 @@
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { askHttp, askTool } from '../testing/ask-daemon.js'
 import { startTestDaemon, temporaryFolder } from '../testing/start-test-daemon.js'
 
 const ADMIN = 'admin:read,admin:write'
@@ -8,32 +9,9 @@ const ADMIN = 'admin:read,admin:write'
 async function open(env: Record<string, string> = {}) {
   const dir = await temporaryFolder()
   const { daemon } = await startTestDaemon(dir, { CORECRUXD_AUTH_MODE: 'dev_scopes', ...env })
-  const send = async (method: string, path: string, body?: unknown, scopes = ADMIN) => {
-    const response = await fetch(`${daemon.httpUrl}${path}`, {
-      method,
-      headers: {
-        'x-corecrux-scopes': scopes,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-    return { status: response.status, json: (await response.json()) as any }
-  }
-  const tool = async (name: string, args: object) => {
-    const response = await fetch(daemon.mcpUrl ?? '', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name, arguments: args },
-      }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    return ((await response.json()) as any).result
-  }
+  const send = (method: string, path: string, body?: unknown, scopes = ADMIN) =>
+    askHttp(daemon, method, path, { body, headers: { 'x-corecrux-scopes': scopes } })
+  const tool = async (name: string, args: object) => (await askTool(daemon, name, args)).result
   return { dir, daemon, send, tool }
 }
 

@@ -4,7 +4,7 @@ import { type AgentCredential, isLoopbackHost, parseAgentTokens } from 'crux-mcp
 import { CruxError } from 'crux-types'
 import type { Connection, Transport } from '../clients/connection.js'
 import { type Machine, machineOf } from '../clients/machine.js'
-import { originOf } from '../config/addresses.js'
+import { isSet, mcpUrlOf, originOf } from '../config/addresses.js'
 import { type Config, loadConfig } from '../config/load.js'
 import { VARIABLES } from '../config/variables.js'
 import { configSources, type ProcessLike } from '../corecruxd.js'
@@ -43,7 +43,7 @@ export async function findSetupTarget(proc: ProcessLike, url: string): Promise<S
       'CORECRUXD_MCP_PORT is 0, so that the port is another one at each start; set it to a fixed port, such as 14801',
     )
   }
-  const mcpUrl = isGiven ? config.mcpUrl : `${originOf(config.mcpHost, config.mcpPort)}/mcp`
+  const mcpUrl = mcpUrlOf(config, proc.env)
   if (!URL.canParse(mcpUrl)) {
     refuse(
       `CRUX_MCP_URL: ${JSON.stringify(mcpUrl)} is no address such as http://127.0.0.1:14801/mcp`,
@@ -101,10 +101,6 @@ function carriedSettings({ machine, config, mcpUrl }: SetupTarget): Record<strin
   }
   if (isSet(env.CORECRUXD_HTTP_PORT)) carried.CORECRUXD_HTTP_PORT = env.CORECRUXD_HTTP_PORT
   return carried
-}
-
-function isSet(text: string | undefined): text is string {
-  return text !== undefined && text.trim() !== ''
 }
 
 function refuse(problem: string): never {
