@@ -4,6 +4,7 @@ import type { Caller } from 'crux-types'
 import { isObject } from 'crux-types'
 import { sendJson } from '../http/answer-batch.js'
 import { DEFAULT_STREAM_LIMITS, type EventStreams, ownerKey } from '../http/event-streams.js'
+import { wrongMethod } from '../http/gate-answers.js'
 import { SERVER_NAME } from '../protocol/codes.js'
 import type { Dispatch } from '../protocol/dispatch.js'
 import type { McpServerOptions } from '../server-options.js'
@@ -157,8 +158,7 @@ function buildProfile(host: FullProfileHost, full: FullProfileOptions): FullProf
     get({ request, response, caller }) {
       const version = headerOf(request)
       if (version === STATELESS_VERSION) {
-        response.writeHead(405, { Allow: 'POST', 'Content-Length': 0 })
-        response.end()
+        wrongMethod(response, 'POST')
         return true
       }
       const era = eraOf(version, undefined)

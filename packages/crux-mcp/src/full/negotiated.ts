@@ -7,6 +7,7 @@ import {
 import { isObject } from 'crux-types'
 import { sendJson } from '../http/answer-batch.js'
 import { ownerKey } from '../http/event-streams.js'
+import { end } from '../http/gate-answers.js'
 import { INVALID_REQUEST } from '../protocol/codes.js'
 import { errorResponse, resultResponse } from '../protocol/json-rpc.js'
 import { type Answer, BatchedAnswer } from './answer.js'
@@ -95,7 +96,7 @@ export function negotiatedEra(
       return sendJson(response, 400, errorResponse(null, INVALID_REQUEST, BATCH_SIZE))
     }
     const answers = await answerBatch(messages, (message) => answerInBatch(gated, message))
-    return answers === undefined ? accept(gated) : sendJson(response, 200, answers)
+    return answers === undefined ? end(response, 202) : sendJson(response, 200, answers)
   }
 
   const initialize = ({ response, sessionId }: GatedRequest, { id, params }: JSONRPCRequest) => {
@@ -108,7 +109,7 @@ export function negotiatedEra(
 
   return async (gated, body) => {
     const { response } = gated
-    if (take(gated, body)) return accept(gated)
+    if (take(gated, body)) return end(response, 202)
     if (Array.isArray(body) && versionOf(gated) === BATCH_VERSION) return batch(gated, body)
     if (!isJSONRPCRequest(body)) {
       return sendJson(response, 400, errorResponse(null, INVALID_REQUEST, NO_MESSAGE))
@@ -138,9 +139,4 @@ function versionOf({ request }: GatedRequest): string {
 
 function declaredBy(params: unknown): object {
   return isObject(params) && isObject(params.capabilities) ? params.capabilities : {}
-}
-
-function accept({ response }: GatedRequest): void {
-  response.writeHead(202, { 'Content-Length': 0 })
-  response.end()
 }
